@@ -111,6 +111,8 @@ pub struct IndexState {
     pub state: &'static str,
     /// The share that is done.
     pub done: f64,
+    /// Why it cannot be made; the log is read without it then.
+    pub error: Option<String>,
 }
 
 /// The number of a line.
@@ -218,6 +220,7 @@ pub fn log_state(log: &Log) -> Result<LogState> {
                 (None, _) => "ready",
             },
             done: share.unwrap_or(1.0),
+            error: log.index_failure(),
         },
     })
 }

@@ -76,6 +76,8 @@ pub struct Indexing {
     done: AtomicU64,
     /// Whether requests have to wait for it.
     waits: AtomicU64,
+    /// Why it could not be made. The log is read without it.
+    failed: Mutex<Option<String>>,
 }
 
 impl Indexing {
@@ -89,6 +91,17 @@ impl Indexing {
 
     fn is_needed(&self) -> bool {
         self.waits.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Says at its end, also after a panic, that nobody makes the index any more.
+struct Ended<'i>(&'i Indexing);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        // Relaxed: see Indexing::share.
+        self.0.waits.store(0, Ordering::Relaxed);
+        self.0.total.store(0, Ordering::Relaxed);
     }
 }
 
@@ -134,6 +147,12 @@ impl Log {
     /// Says that somebody reads it. Returns whether it was idle.
     pub fn renew(&self) {
         *self.lock_used() = Instant::now();
+    }
+
+    /// Why its index could not be made.
+    pub fn index_failure(&self) -> Option<String> {
+        let failed = self.indexing.failed.lock();
+        failed.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How far its index is made.
@@ -248,12 +267,12 @@ impl Log {
             at: begun,
             took: begun.elapsed(),
         });
-        self.index(path, &version, missing);
+        self.index(&version, missing);
         Ok(version)
     }
 
     /// Indexes what is missing, in a thread of its own.
-    fn index(&self, path: &Path, version: &Arc<Version>, missing: u64) {
+    fn index(&self, version: &Arc<Version>, missing: u64) {
         let worthwhile = match version.growing {
             true => WORTHWHILE_GROWING,
             false => WORTHWHILE,
@@ -268,29 +287,27 @@ impl Log {
         indexing.total.store(total, Ordering::Relaxed);
         let waits = u64::from(missing > LONG);
         indexing.waits.store(waits, Ordering::Relaxed);
-        let (version, path) = (Arc::clone(version), path.to_path_buf());
+        let version = Arc::clone(version);
         let work = move || {
+            let ended = Ended(&indexing);
             let mut index = Index::open(&version.archive);
             let done = &indexing.done;
             let result = index.update(|bytes| done.store(bytes, Ordering::Relaxed));
-            if let Err((index, error)) = result {
-                // It is read without an index.
-                eprintln!(
-                    "timeline: cannot index {}: {}: {error}",
-                    path.display(),
-                    index.display()
-                );
-            }
-            indexing.waits.store(0, Ordering::Relaxed);
-            indexing.total.store(0, Ordering::Relaxed);
+            let failed = result
+                .err()
+                .map(|(index, error)| format!("cannot write {}: {error}", index.display()));
+            *indexing
+                .failed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = failed;
+            drop(ended);
         };
         if thread::Builder::new()
             .name("index".into())
             .spawn(work)
             .is_err()
         {
-            self.indexing.waits.store(0, Ordering::Relaxed);
-            self.indexing.total.store(0, Ordering::Relaxed);
+            drop(Ended(&self.indexing));
         }
     }
 

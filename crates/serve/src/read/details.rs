@@ -97,7 +97,7 @@ pub fn details(version: &Version, line: u64) -> Result<Details> {
         properties: properties(version, &event, definition),
         host: program.and_then(|program| program.host.clone()),
         timeline: program.and_then(|program| program.timeline.clone()),
-        event: Objects::new(archive).object(&event, Some(first)),
+        event: Objects::new(archive).whole(&event, Some(first)),
     })
 }
 

@@ -9,6 +9,9 @@ use timeline_archive::Archive;
 use timeline_search::line_count;
 use utoipa::ToSchema;
 
+/// Bytes of a message in a list.
+const LONGEST: usize = 8 << 10;
+
 /// A time. Browsers round numbers of this size, so nanoseconds are a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Moment {
@@ -58,7 +61,7 @@ pub struct EventObject {
     pub process: Option<String>,
     /// The CPU.
     pub core: Option<u16>,
-    /// The message.
+    /// The message. In lists, one of more than 8 KiB is cut, and ends in `…`.
     pub message: String,
     /// How many entries were overwritten right before it. Absent if there are none.
     #[serde(skip_serializing_if = "is_zero")]
@@ -112,8 +115,20 @@ impl<'a> Objects<'a> {
         (line_count(&message), has)
     }
 
-    /// The object of an event, whose first line has this number.
+    /// The object of an event in a list, whose first line has this number.
     pub fn object(&mut self, event: &Event, line: Option<u64>) -> EventObject {
+        let mut object = self.whole(event, line);
+        if object.message.len() > LONGEST {
+            let is_end = |end: &usize| object.message.is_char_boundary(*end);
+            let end = (0..=LONGEST).rev().find(is_end);
+            object.message.truncate(end.unwrap_or(0));
+            object.message.push('…');
+        }
+        object
+    }
+
+    /// The object of an event with its whole message.
+    pub fn whole(&mut self, event: &Event, line: Option<u64>) -> EventObject {
         let definition = self.archive.definition(event.id);
         let message = self.messages.text(event, definition).into_owned();
         let moment = self.archive.time(event).map(Moment::of);
