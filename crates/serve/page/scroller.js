@@ -44,10 +44,11 @@ export class Scroller {
     if (this.row < 0) Object.assign(this, { row: 0, px: 0 });
   }
 
-  /** Whether the last row is seen. */
+  /** Whether the last row is seen, but for one pixel. */
   get atEnd() {
-    const end = this.#end();
-    return this.row > end.row || (this.row === end.row && this.px >= end.px - 1);
+    const { row, px } = this.#end();
+    if (this.row !== row - 1) return this.row > row || (this.row === row && this.px >= px - 1);
+    return px === 0 && this.px >= this.heightOf(this.row) - 1;
   }
 
   /** Moves by so many pixels, downwards if they are positive. */
