@@ -1,4 +1,4 @@
-//! Compares chunk sizes and strides of rings: `cargo bench --bench layout`.
+//! Compares chunk sizes and strides of rings: `cargo bench --workspace --bench layout`.
 //!
 //! Each ring is a default one whose header was rewritten before the first event. The rings take
 //! turns in each round, which also measures the bare clock on as many threads. Prints medians of

@@ -1,4 +1,5 @@
-//! Regressions of writing: `cargo bench --bench log`. `make bench` compares with clock and peers.
+//! Regressions of writing: `cargo bench --workspace --bench log`.
+//! `make bench` compares with clock and peers.
 
 use std::hint::black_box;
 

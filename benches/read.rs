@@ -1,4 +1,4 @@
-//! Finds regressions in reading a full ring: `cargo bench --bench read`.
+//! Finds regressions in reading a full ring: `cargo bench --workspace --bench read`.
 //! `make bench` compares with peers.
 
 use std::hint::black_box;
