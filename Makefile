@@ -50,7 +50,7 @@ lint:
 	scripts/check-header.sh $(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib --examples -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib --examples -p timeline -p timeline-archive \
-	  -p timeline-search -p timeline-derive -p timeline-cli
+	  -p timeline-search -p timeline-serve -p timeline-derive -p timeline-cli
 
 # Two tests for each CPU, as half of them wait for processes; not more than sixteen, as a process may have
 # sixty-four timelines.
