@@ -326,10 +326,27 @@ impl<'a> Index<'a> {
     pub fn from_line(&self, line: u64, rest: u64) -> Option<Candidates> {
         let mut places = self.places(&self.no_pages())?;
         // All of the rest may stand before the line.
-        let rank = start_rank(&places, line.saturating_sub(rest));
+        let rank = start_rank(&starts(&places), line.saturating_sub(rest));
         for place in &mut places {
             place.is_read = place.last >= rank;
         }
+        Some(self.reading(&places, Order::OldestFirst, 0))
+    }
+
+    /// The events with these lines, oldest first, and some others. They are numbered rightly; some
+    /// of the others get a number that is too small. `rest`: how many lines the events have that
+    /// are not indexed. `None` if the index is damaged.
+    pub fn at_lines(&self, lines: &[u64], rest: u64) -> Option<Candidates> {
+        let mut places = self.places(&self.no_pages())?;
+        let (before, behind) = (starts(&places), ends(&places));
+        let range = |line: &u64| {
+            // All of the rest may stand before the line, or none.
+            let first = start_rank(&before, line.saturating_sub(rest));
+            let end = behind.partition_point(|(_, lines)| lines <= line);
+            (first, behind.get(end).map_or(u64::MAX, |(last, _)| *last))
+        };
+        let ranges = lines.iter().map(range).collect();
+        complete(&mut places, ranges, 0);
         Some(self.reading(&places, Order::OldestFirst, 0))
     }
 
@@ -358,26 +375,38 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The greatest first rank of a page before which there cannot be more lines than these.
-fn start_rank(places: &[Place], line: u64) -> u64 {
-    let mut firsts: Vec<(u64, u64)> = places
-        .iter()
-        .map(|place| (place.first, place.page.lines))
-        .collect();
+/// The ranks at which pages begin, and how many lines the pages have that begin before.
+fn starts(places: &[Place]) -> Vec<(u64, u64)> {
+    let firsts = places.iter().map(|place| (place.first, place.page.lines));
+    let mut firsts: Vec<(u64, u64)> = firsts.collect();
     firsts.sort_unstable();
-    let (mut rank, mut lines, mut before) = (0, 0, 0);
-    for (first, more) in firsts {
+    let (mut lines, mut same) = (0_u64, (0, 0));
+    for (rank, more) in &mut firsts {
         // All pages that begin before this one count, also those that end behind it.
-        if first != rank {
-            before = lines;
-        }
-        if before > line {
-            break;
-        }
-        rank = first;
-        lines = u64::saturating_add(lines, more);
+        let before = if *rank == same.0 { same.1 } else { lines };
+        same = (*rank, before);
+        lines = lines.saturating_add(std::mem::replace(more, before));
     }
-    rank
+    firsts
+}
+
+/// The ranks at which pages end, and how many lines the pages have that end up to there.
+fn ends(places: &[Place]) -> Vec<(u64, u64)> {
+    let lasts = places.iter().map(|place| (place.last, place.page.lines));
+    let mut lasts: Vec<(u64, u64)> = lasts.collect();
+    lasts.sort_unstable();
+    let mut lines = 0_u64;
+    for (_, more) in &mut lasts {
+        lines = lines.saturating_add(*more);
+        *more = lines;
+    }
+    lasts
+}
+
+/// The greatest rank at which a page begins and before which there cannot be more lines than these.
+fn start_rank(starts: &[(u64, u64)], line: u64) -> u64 {
+    let behind = starts.partition_point(|(_, before)| *before <= line);
+    behind.checked_sub(1).map_or(0, |last| starts[last].0)
 }
 
 /// Adds all pages that overlap a candidate, one of these ranges, or the `context` events before and

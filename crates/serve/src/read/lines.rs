@@ -50,34 +50,21 @@ pub fn range(version: &Version, from: u64, count: u64) -> Result<Lines> {
 pub fn at(version: &Version, wanted: &[u64]) -> Result<Lines> {
     let mut objects = Objects::new(&version.archive);
     let (mut lines, mut next) = (Vec::new(), 0);
-    let mut total = 0;
-    while let Some(from) = wanted.get(next) {
-        let mut passed = 0_u64;
-        total = numbered(
-            version,
-            From::Line(*from),
-            &mut objects,
-            |objects, event, first, last| {
-                let before = next;
-                while wanted.get(next).is_some_and(|wanted| *wanted <= last) {
-                    next += 1;
-                }
-                if next > before {
-                    lines.push(objects.object(event, Some(first)));
-                    passed = 0;
-                }
-                passed += 1;
-                // It is faster to begin anew at lines that are far away.
-                wanted
-                    .get(next)
-                    .is_some_and(|wanted| wanted - last < FAR && passed < FAR)
-            },
-        )?;
-        if wanted.get(next) == Some(from) {
-            // There are fewer lines.
-            break;
-        }
-    }
+    let total = numbered(
+        version,
+        From::Lines(wanted),
+        &mut objects,
+        |objects, event, first, last| {
+            let before = next;
+            while wanted.get(next).is_some_and(|wanted| *wanted <= last) {
+                next += 1;
+            }
+            if next > before {
+                lines.push(objects.object(event, Some(first)));
+            }
+            next < wanted.len()
+        },
+    )?;
     Ok(Lines {
         version: version.number,
         total,
@@ -85,13 +72,12 @@ pub fn at(version: &Version, wanted: &[u64]) -> Result<Lines> {
     })
 }
 
-/// Lines that are read faster than others are found.
-const FAR: u64 = 4096;
-
 /// Where reading begins.
 #[derive(Debug, Clone, Copy)]
-pub enum From {
+pub enum From<'l> {
     Line(u64),
+    /// At several lines, and nowhere else.
+    Lines(&'l [u64]),
     /// A time, in nanoseconds since 1970.
     Time(u64),
 }
@@ -109,6 +95,7 @@ pub fn numbered<'v>(
     let lines = version.lines();
     let candidates = match from {
         From::Line(line) => index.from_line(line, lines.rest),
+        From::Lines(wanted) => index.at_lines(wanted, lines.rest),
         From::Time(time) => index.from_time(time),
     };
     let (events, mut numbers) = match candidates {

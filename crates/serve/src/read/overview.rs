@@ -137,7 +137,7 @@ fn rate(summary: &Summary) -> Option<Rate> {
     let length = (last - first) as f64 + 1.0;
     let at = |time: u64| (time - first) as f64 / length * PARTS as f64;
     for page in &summary.pages {
-        let (start, end) = (at(page.time.0), at(page.time.1 + 1));
+        let (start, end) = (at(page.time.0), at(page.time.1.saturating_add(1)));
         let events = f64::from(page.events);
         let parts = (start as usize)..=(end as usize).min(PARTS - 1);
         for part in parts {

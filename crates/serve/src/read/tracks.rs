@@ -146,7 +146,7 @@ impl Parts {
 /// Counts events.
 pub fn tracks(version: &Version, asked: &TrackQuery) -> Result<Tracks> {
     let summary = Summary::of_wanted(version, &asked.key, &asked.query);
-    let all = summary.span.map(|(first, last)| (first, last + 1));
+    let all = summary.span.map(|(first, last)| (first, last.saturating_add(1)));
     let (from, to) = asked.range.or(all).unwrap_or((0, 1));
     if from >= to {
         return Err(Error::request("expected `from` to be before `to`"));

@@ -184,6 +184,18 @@ fn check_lines(archive: &Archive, index: &Index, every: usize) {
             .expect("it is there");
         assert_eq!(lines[from..], expected[place..]);
     }
+    // Some lines alone: near ones, and such as are far from one another.
+    let some: Vec<_> = expected.iter().step_by(every).collect();
+    for wanted in some.chunks(3).chain([&some[..]]) {
+        let numbers: Vec<u64> = wanted.iter().map(|(line, _)| *line).collect();
+        let candidates = index.at_lines(&numbers, rest).expect("whole");
+        let selection = Box::new(candidates.selection);
+        let events = archive.events_by_time_where(Order::OldestFirst, selection);
+        let lines = found(archive, &all, events, candidates.lines);
+        // The first one with such a number, as they are looked for.
+        let at = |number: &u64| lines.iter().find(|(line, _)| line >= number);
+        assert_eq!(numbers.iter().filter_map(at).collect::<Vec<_>>(), *wanted);
+    }
 }
 
 fn needles() -> impl Strategy<Value = (String, bool, bool)> {
