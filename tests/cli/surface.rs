@@ -84,6 +84,14 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
             other => other.to_string(),
         })
         .collect();
+    if verb == "serve" {
+        // Others may listen on the ports of the examples.
+        let any = "127.0.0.1:0".to_owned();
+        match args.iter().position(|word| word == "--listen") {
+            Some(place) => args[place + 1] = any,
+            None => args.extend(["--listen".to_owned(), any]),
+        }
+    }
     if verb == "rm" || verb == "demo" {
         drop(tl);
         if verb == "demo" {

@@ -1,12 +1,13 @@
 //! `timeline serve`: shows timelines, snapshots and archives in a browser.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use tempfile::NamedTempFile;
 use timeline::dump::printable;
 use timeline_serve::{Error, Options, Server};
 
@@ -106,9 +107,8 @@ pub fn run(args: &Args) -> Result {
              connection is not encrypted",
         );
     }
-    if args.open {
-        open(&url);
-    }
+    // Until the server ends.
+    let _page = args.open.then(|| open(&url));
     let handle = server.handle();
     let running = thread::spawn(move || server.run());
     while !running.is_finished() {
@@ -131,17 +131,38 @@ fn told(error: Error) -> Failure {
     }
 }
 
-/// Has the desktop open the page. Without one, the printed address is enough.
-fn open(url: &str) {
+/// Has the desktop open the page, by a file that leads there: all users of the machine see the
+/// words of a command, and the address may have the token. Without a desktop, the printed address
+/// is enough.
+fn open(url: &str) -> Option<NamedTempFile> {
+    let said = |error| output::say(format_args!("{error}; open the address yourself"));
+    let page = page_that_leads_to(url);
+    let page = page
+        .map_err(|error| said(format!("cannot write a file: {error}")))
+        .ok()?;
     let started = Command::new("xdg-open")
-        .arg(url)
+        .arg(page.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    if let Err(error) = started {
-        output::say(format_args!(
-            "cannot start xdg-open: {error}; open the address yourself"
-        ));
+    match started {
+        Ok(mut child) => drop(thread::spawn(move || child.wait())),
+        Err(error) => said(format!("cannot start xdg-open: {error}")),
     }
+    Some(page)
+}
+
+/// A file that only this user can read.
+fn page_that_leads_to(url: &str) -> io::Result<NamedTempFile> {
+    let mut page = tempfile::Builder::new()
+        .prefix("timeline-serve-")
+        .suffix(".html")
+        .tempfile()?;
+    write!(
+        page,
+        "<!doctype html><meta http-equiv=refresh content='0; url={url}'>"
+    )?;
+    page.flush()?;
+    Ok(page)
 }

@@ -32,6 +32,13 @@ fn folders() -> (tempfile::TempDir, String) {
     fs::write(secret.join("plain.txt"), "a secret").unwrap();
     symlink(&secret, served.join("folder")).unwrap();
     symlink(secret.join("secret.tla"), served.join("link.tla")).unwrap();
+    let numbered = served.join("numbered");
+    fs::create_dir(&numbered).unwrap();
+    symlink(
+        secret.join("secret.tla"),
+        numbered.join("timeline-000001.tla"),
+    )
+    .unwrap();
     let served = served.display().to_string();
     (folder, served)
 }
@@ -53,6 +60,8 @@ fn only_what_is_below_the_served_directory_can_be_reached() {
     let whole = |name: &str| secret.join(name).display().to_string();
     for id in [
         "link.tla",
+        "numbered",
+        "numbered/timeline-000001.tla",
         "folder",
         "folder/secret.tla",
         "../secret/secret.tla",
@@ -129,6 +138,10 @@ fn requests_of_other_sites_and_for_other_hosts_are_refused() {
     ] {
         assert_eq!(ask(&[head]), 403, "{head}");
     }
+    // A link on another site leads to the page; its frames and pictures lead nowhere.
+    let far = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"];
+    assert_eq!(served.ask("GET", "/", &far, "").status, 200);
+    assert_eq!(ask(&far), 403);
     let level = |head: &[&str]| {
         let path = "/api/logs/flight.tla/level";
         served.ask("POST", path, head, "{\"level\":\"all\"}").status

@@ -208,16 +208,16 @@ fn searches_find_the_lines_that_search_prints() {
     }
 }
 
-/// The times of all events, page by page.
-fn paged(served: &Served, log: &str) -> Vec<String> {
-    let (mut times, mut after) = (Vec::new(), String::new());
+/// The lines of the events that meet a filter, page by page.
+fn paged(served: &Served, log: &str, filter: &str) -> Vec<u64> {
+    let (mut lines, mut after) = (Vec::new(), String::new());
     loop {
-        let page = served.json(&format!("{log}/events?limit=1000{after}"));
+        let page = served.json(&format!("{log}/events?limit=333&{filter}{after}"));
         let events = page["events"].as_array().unwrap().iter();
-        times.extend(events.map(|event| event["unix_ns"].as_str().unwrap().to_owned()));
+        lines.extend(events.map(|event| event["line"].as_u64().unwrap()));
         match page["next"].as_str() {
             Some(next) => after = format!("&after={}", quoted(next)),
-            None => return times,
+            None => return lines,
         }
     }
 }
@@ -254,8 +254,13 @@ fn pages_by_time_and_tracks_have_the_events_that_dump_prints() {
         let dumped = succeed(&["dump", path, "--json"]).json();
         let mut times: Vec<u64> = dumped.iter().map(time).collect();
         times.sort_unstable();
-        let shown: Vec<String> = times.iter().map(u64::to_string).collect();
-        assert_eq!(paged(&served, &log), shown, "{path}");
+        let all = printed(path);
+        assert!(paged(&served, &log, "").iter().eq(all.keys()), "{path}");
+        let some = all
+            .iter()
+            .filter(|(_, (_, message, _))| message.contains("request 1"));
+        let some: Vec<u64> = some.map(|(line, _)| *line).collect();
+        assert_eq!(paged(&served, &log, "grep=request%201"), some, "{path}");
         for _ in 0..10 {
             let mut any = || random.below(times.len() as u64) as usize;
             let (one, other) = (any(), any());
@@ -345,4 +350,70 @@ fn an_imported_object_has_its_properties() {
     let expected: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(details["properties"], expected["properties"]);
     assert_eq!(details["message"], "built x");
+}
+
+#[test]
+fn an_index_can_be_removed_and_a_log_replaced_at_any_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(crate::queries::seed());
+    let name = Name::new("removed");
+    let tl = name.create(1 << 17);
+    for number in 0..100_000_u64 {
+        event!(
+            tl,
+            Priority::Info,
+            "net",
+            "request {number} of many",
+            number
+        );
+    }
+    let file = snapshot(&name, folder.path());
+    let path = folder.path().join("flight.tla").display().to_string();
+    succeed(&["record", &file, "-o", &path, "--fsync", "never"]);
+    succeed(&["index", &path]);
+    let served = Served::begin(&[&path]);
+    let log = format!("/api/logs/{}", quoted(&path));
+    let lines = |from: u64| {
+        let answer = served.json(&format!("{log}/lines?from={from}&count=3"));
+        let lines = answer["lines"].as_array().unwrap();
+        lines
+            .iter()
+            .map(|line| line["line"].as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(lines(70_000), [70_000, 70_001, 70_002]);
+    fs::remove_file(format!("{path}.idx")).unwrap();
+    assert_eq!(lines(70_000), [70_000, 70_001, 70_002]);
+    fs::write(format!("{path}.idx"), "no index").unwrap();
+    assert_eq!(lines(90_000), [90_000, 90_001, 90_002]);
+    let before = served.json(&log)["version"].clone();
+    let other = archive(&mut random, folder.path(), 3);
+    fs::copy(other, &path).unwrap();
+    eventually("the other log", || served.json(&log)["lines"] != 100_000);
+    assert_ne!(served.json(&log)["version"], before);
+}
+
+#[test]
+fn logs_of_several_directories_have_names_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = Random(3);
+    let path = archive(&mut random, folder.path(), 0);
+    let folders = ["a", "b"].map(|name| {
+        let folder = folder.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::copy(&path, folder.join("flight.tla")).unwrap();
+        folder.display().to_string()
+    });
+    let served = Served::begin(&[&folders[0], &folders[1]]);
+    let listed = served.json("/api/logs");
+    let ids = listed["logs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|log| log["id"].as_str().unwrap());
+    let ids: Vec<&str> = ids.collect();
+    assert_eq!(ids.len(), 2);
+    for id in ids {
+        assert!(served.json(&format!("/api/logs/{}", quoted(id)))["lines"].as_u64() > Some(1_000));
+    }
 }

@@ -65,19 +65,26 @@ impl Watched {
     /// its owner alone.
     ///
     /// # Errors
-    /// Those of creating the file and of setting its time.
+    /// Those of creating the file and of setting its time; `AlreadyExists` if somebody else put a
+    /// file or a link there, which is not touched.
     pub fn renew(&self) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600);
         // What somebody else put there is not touched.
         options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        files::open_as(&options, &self.path)?.set_modified(SystemTime::now())
+        let file = files::open_as(&options, &self.path)?;
+        match is_own(&file.metadata()?) {
+            true => file.set_modified(SystemTime::now()),
+            false => Err(io::ErrorKind::AlreadyExists.into()),
+        }
     }
 
     /// Says that nobody watches it any more. Others may: they renew it soon.
     pub fn end(&self) {
-        // If it cannot be removed, it is out of date soon.
-        let _ = fs::remove_file(&self.path);
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| is_own(&found)) {
+            // If it cannot be removed, it is out of date soon.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 
     /// Whether somebody watches the archive. A file of another user does not count, unless that is
@@ -106,6 +113,11 @@ impl Watched {
         self.looked.set(Some((Instant::now(), is)));
         is
     }
+}
+
+/// Whether a file may be one that [`Watched::renew`] made: it is empty, and ours.
+fn is_own(found: &fs::Metadata) -> bool {
+    found.is_file() && found.len() == 0 && found.uid() == nix::unistd::geteuid().as_raw()
 }
 
 #[cfg(test)]
@@ -143,6 +155,13 @@ mod tests {
         let watched = Watched::new(&folder.path().join("flight.tla"));
         std::os::unix::fs::symlink(&other, &watched.path).unwrap();
         assert!(!watched.is_now() && watched.renew().is_err());
+        watched.end();
+        assert!(fs::symlink_metadata(&watched.path).is_ok());
         assert_eq!(fs::metadata(&other).unwrap().modified().unwrap(), before);
+        let notes = Watched::new(folder.path());
+        fs::write(&notes.path, "notes").unwrap();
+        assert!(notes.renew().is_err());
+        notes.end();
+        assert_eq!(fs::read(&notes.path).unwrap(), b"notes");
     }
 }

@@ -215,15 +215,19 @@ impl<'a> Index<'a> {
     }
 
     /// The events of pages of which `may_match` says that they may have what is wanted: it gets the
-    /// number of a unit, and places in it. All events between the first and the last of these are
-    /// among them, so that their lines can be numbered. `None` if the index is damaged.
+    /// number of a unit, and places in it. Pages before the line `from` are left out; `rest` is how
+    /// many lines the events have that are not indexed. All events between the first and the last
+    /// of a page are among them, so that their lines can be numbered. `None` if the index is
+    /// damaged.
     pub fn candidates_where(
         &self,
+        (from, rest): (u64, u64),
         may_match: impl Fn(usize, Range<usize>) -> bool,
     ) -> Option<Candidates> {
         let mut places = self.places(&self.no_pages())?;
+        let rank = start_rank(&starts(&places), from.saturating_sub(rest));
         for place in &mut places {
-            place.may_match = may_match(place.unit, place.page.places());
+            place.may_match = place.last >= rank && may_match(place.unit, place.page.places());
             place.is_read = place.may_match;
         }
         let pages = places.iter().filter(|place| place.may_match).count();

@@ -19,8 +19,8 @@ use super::state::State;
 use crate::error::{Error, Result};
 use crate::logs::{Found, Kind, Log};
 use crate::read::{
-    DefinitionObject, Details, Lines, Moment, Overview, Page, ThreadObject, TrackQuery, Tracks,
-    at_time, definitions, details, lines_at, lines_from, overview, page, threads, tracks,
+    Cancel, DefinitionObject, Details, Lines, Moment, Overview, Page, ThreadObject, TrackQuery,
+    Tracks, at_time, definitions, details, lines_at, lines_from, overview, page, threads, tracks,
 };
 
 /// Most lines and events of one answer.
@@ -186,7 +186,7 @@ pub fn log_state(log: &Log) -> Result<LogState> {
     let (mut first, mut last, mut events) = (None::<u64>, None::<u64>, 0);
     for unit in archive.units() {
         events += unit.count;
-        let known = |time: u64| (time > 0).then_some(time);
+        let known = |time: u64| (time > 0 && time < u64::MAX).then_some(time);
         first = known(unit.unix.0).map_or(first, |time| Some(first.map_or(time, |f| f.min(time))));
         last = known(unit.unix.1).map_or(last, |time| Some(last.map_or(time, |l| l.max(time))));
     }
@@ -298,7 +298,7 @@ pub async fn at(
     state.read(id, read).await.map(Json)
 }
 
-/// Wanted events by time, in pages.
+/// Wanted events in the order of their lines, in pages.
 #[utoipa::path(get, path = "/api/logs/{log}/events",
     params(LogPath,
         ("limit" = Option<usize>, Query, description = "Events of a page, at most 1,000"),
@@ -309,10 +309,13 @@ pub async fn events(Shared(state): Server, Path(id): Path<String>, params: Param
     let limit = params
         .number("limit")?
         .unwrap_or(100)
-        .min(MOST_LINES as usize);
+        .clamp(1, MOST_LINES as usize);
     let (query, after) = (params.query()?, params.one("after")?.map(String::from));
-    let read = move |log: &Log| page(&*log.version()?, &query, after.as_deref(), limit);
-    state.read(id, read).await.map(Json)
+    let read = move |log: &Log, cancel: &Cancel| {
+        let version = log.ready()?;
+        page(&version, &query, after.as_deref(), limit, cancel)
+    };
+    state.read_long(id, read).await.map(Json)
 }
 
 /// Counts of events by thread or core, in equal parts of a range of time.
@@ -343,15 +346,18 @@ pub async fn track_counts(
         (None, None) => None,
         _ => return Err(Error::request("expected both from and to, or none").into()),
     };
+    let query = params.query()?;
     let asked = TrackQuery {
         by_core,
         range,
         buckets: params.number("buckets")?.unwrap_or(1_000),
-        query: params.query()?,
-        key: params.key(),
+        query: query.clone(),
+        key: params.key(&query),
     };
     state
-        .read(id, move |log| tracks(&*log.version()?, &asked))
+        .read_long(id, move |log, cancel| {
+            tracks(&*log.version()?, &asked, cancel)
+        })
         .await
         .map(Json)
 }
@@ -362,7 +368,7 @@ pub async fn track_counts(
     responses((status = 200, body = Overview)))]
 pub async fn counts(Shared(state): Server, Path(id): Path<String>) -> Answer<Overview> {
     state
-        .read(id, |log| Ok(overview(&*log.version()?)))
+        .read_long(id, |log, cancel| overview(&*log.version()?, cancel))
         .await
         .map(Json)
 }
@@ -375,11 +381,11 @@ pub async fn all_definitions(
     Shared(state): Server,
     Path(id): Path<String>,
 ) -> Answer<DefinitionList> {
-    let read = |log: &Log| {
+    let read = |log: &Log, _: &Cancel| {
         let definitions = definitions(&*log.version()?);
         Ok(DefinitionList { definitions })
     };
-    state.read(id, read).await.map(Json)
+    state.read_long(id, read).await.map(Json)
 }
 
 /// The threads of a log.
@@ -387,11 +393,11 @@ pub async fn all_definitions(
     params(LogPath),
     responses((status = 200, body = ThreadList)))]
 pub async fn all_threads(Shared(state): Server, Path(id): Path<String>) -> Answer<ThreadList> {
-    let read = |log: &Log| {
-        let threads = threads(&*log.version()?);
+    let read = |log: &Log, cancel: &Cancel| {
+        let threads = threads(&*log.version()?, cancel)?;
         Ok(ThreadList { threads })
     };
-    state.read(id, read).await.map(Json)
+    state.read_long(id, read).await.map(Json)
 }
 
 /// The bytes of an archive or a snapshot that is one file. Ranges can be asked for.

@@ -53,6 +53,8 @@ impl From<Error> for Failure {
             Error::NoLog { .. } => StatusCode::NOT_FOUND,
             Error::Request { .. } | Error::Query(_) => StatusCode::BAD_REQUEST,
             Error::Indexing { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            // What is there is no log, or cannot be read.
+            Error::Archive(_) | Error::Timeline(_) => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Failure::new(status, error.to_string())

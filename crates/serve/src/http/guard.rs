@@ -4,10 +4,11 @@
 //! headers Host and Origin: so a request for another host is refused, which a name that was bound
 //! to this address anew would be (DNS rebinding), and so is one that comes from another site.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
@@ -18,8 +19,8 @@ use super::state::State;
 /// Which hosts a request may name.
 #[derive(Debug, Clone)]
 pub struct Hosts {
-    /// The port that is listened on.
-    pub port: u16,
+    /// The address that is listened on.
+    pub address: SocketAddr,
     /// The address, if it is not that of this machine only. Then any host may be named, because
     /// nobody knows by which name this machine is reached; the token protects instead.
     pub is_open: bool,
@@ -34,8 +35,9 @@ impl Hosts {
             Some((name, port)) if !port.ends_with(']') => (name, port),
             _ => (host, "80"),
         };
-        let is_local = ["127.0.0.1", "localhost", "[::1]"].contains(&name);
-        is_local && port == self.port.to_string()
+        let own = self.address.ip().to_string();
+        let is_local = ["127.0.0.1", "localhost", "[::1]"].contains(&name) || name == own;
+        is_local && port == self.address.port().to_string()
     }
 }
 
@@ -93,7 +95,7 @@ fn refusal(state: &State, hosts: &Hosts, request: &Request) -> Option<Failure> {
         let message = "expected the header Host to name this server";
         return Some(Failure::new(StatusCode::MISDIRECTED_REQUEST, message));
     }
-    if !is_own_origin(headers, host.unwrap_or("")) {
+    if !is_own_origin(request, host.unwrap_or("")) {
         let message = "requests of other sites are refused";
         return Some(Failure::new(StatusCode::FORBIDDEN, message));
     }
@@ -115,7 +117,8 @@ fn refusal(state: &State, hosts: &Hosts, request: &Request) -> Option<Failure> {
 }
 
 /// Whether a request comes from the page, or from no site at all.
-fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
+fn is_own_origin(request: &Request, host: &str) -> bool {
+    let headers = request.headers();
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(origin) = headers.get(header::ORIGIN) {
         return origin.to_str().is_ok_and(|origin| {
@@ -125,10 +128,12 @@ fn is_own_origin(headers: &HeaderMap, host: &str) -> bool {
                 == Some(host)
         });
     }
-    // A browser says so about requests without an Origin. A link on another site may lead here.
+    // A browser says so about requests without an Origin. A link on another site may lead to the
+    // page, but nothing else: its frames and pictures could keep the server busy.
     let site = text(&HeaderName::from_static("sec-fetch-site"));
     let mode = text(&HeaderName::from_static("sec-fetch-mode"));
-    matches!(site, None | Some("same-origin" | "none")) || mode == Some("navigate")
+    let is_page = request.uri().path() == "/" && mode == Some("navigate");
+    matches!(site, None | Some("same-origin" | "none")) || is_page
 }
 
 #[cfg(test)]
@@ -138,10 +143,15 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_are_hosts() {
         let hosts = Hosts {
-            port: 4280,
+            address: ([127, 0, 0, 2], 4280).into(),
             is_open: false,
         };
-        for host in ["127.0.0.1:4280", "localhost:4280", "[::1]:4280"] {
+        for host in [
+            "127.0.0.1:4280",
+            "127.0.0.2:4280",
+            "localhost:4280",
+            "[::1]:4280",
+        ] {
             assert!(hosts.allow(host), "{host}");
         }
         for host in [

@@ -161,13 +161,13 @@ impl Params {
     }
 
     /// A text that tells these filters from all others.
-    pub fn key(&self) -> String {
-        let filters = self
-            .0
-            .iter()
-            .filter(|(name, _)| FILTERS.contains(&name.as_str()));
+    pub fn key(&self, query: &Query) -> String {
+        // A time such as "5m ago" is another one soon.
+        let is_time = |name: &str| name == "since" || name == "until";
+        let is_filter = |name: &str| FILTERS.contains(&name) && !is_time(name);
+        let filters = self.0.iter().filter(|(name, _)| is_filter(name));
         let shown = filters.map(|(name, value)| format!("{name}={value:?};"));
-        shown.collect()
+        shown.collect::<String>() + &format!("{:?} {:?}", query.since, query.until)
     }
 
     /// The text or regular expression to search for.

@@ -7,15 +7,19 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep};
+use tokio_io_timeout::TimeoutStream;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
 
+use super::failure::Failure;
 use super::guard::{Hosts, guard};
 use super::state::State;
 use super::{api, control, openapi, page, streams};
@@ -26,6 +30,8 @@ use crate::logs::Logs;
 const CONNECTIONS: usize = 512;
 /// How long a client may take for the head of a request, or be silent between two requests.
 const HEAD: Duration = Duration::from_secs(30);
+/// How long a client may be silent in the body of a request, or read nothing of an answer.
+const BODY: Duration = Duration::from_secs(30);
 /// Most bytes of a head.
 const HEAD_BYTES: usize = 64 << 10;
 /// Most bytes of a body.
@@ -128,7 +134,7 @@ impl Server {
         let listener = tokio::net::TcpListener::from_std(self.listener)
             .map_err(|error| Error::io("listen", error))?;
         let hosts = Hosts {
-            port: self.address.port(),
+            address: self.address,
             is_open: !self.address.ip().is_loopback(),
         };
         let router = router(Arc::clone(&self.state), hosts);
@@ -150,7 +156,10 @@ impl Server {
             };
             let _ = stream.set_nodelay(true);
             let service = TowerToHyperService::new(router.clone());
+            let mut stream = TimeoutStream::new(stream);
+            stream.set_write_timeout(Some(BODY));
             tokio::spawn(async move {
+                let stream = Box::pin(stream);
                 let connection = hyper::server::conn::http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEAD)
@@ -199,6 +208,12 @@ fn router(state: Arc<State>, hosts: Hosts) -> Router {
         .route("/api/logs/{log}/snapshot", post(control::snapshot))
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .with_state(Arc::clone(&state))
+        .fallback(|| async { Failure::new(StatusCode::NOT_FOUND, "there is no such page") })
+        .method_not_allowed_fallback(|| async {
+            let message = "expected another method; /api/openapi.json says which";
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, message)
+        })
+        .layer(RequestBodyTimeoutLayer::new(BODY))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::new())
         .layer(from_fn_with_state((state, hosts), guard))

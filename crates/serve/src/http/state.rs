@@ -10,9 +10,11 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use crate::error::Result;
 use crate::logs::{Log, Logs};
+use crate::read::Cancel;
 
 /// Requests that read at once, and searches. Others wait.
 const READS: usize = 8;
+const LONG_READS: usize = 4;
 const SEARCHES: usize = 8;
 /// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -24,6 +26,8 @@ pub struct State {
     pub token: Option<String>,
     pub allow_control: bool,
     reads: Arc<Semaphore>,
+    /// Those that may read all of a log, and must not keep the others waiting.
+    long_reads: Arc<Semaphore>,
     searches: Arc<Semaphore>,
 }
 
@@ -34,6 +38,7 @@ impl State {
             token,
             allow_control,
             reads: Arc::new(Semaphore::new(READS)),
+            long_reads: Arc::new(Semaphore::new(LONG_READS)),
             searches: Arc::new(Semaphore::new(SEARCHES)),
         }
     }
@@ -55,9 +60,36 @@ impl State {
             .map_err(Failure::from)
     }
 
+    /// Reads what may be all of a log. It stops when the client goes.
+    pub async fn read_long<T: Send + 'static>(
+        self: Arc<Self>,
+        id: String,
+        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        let permit = take(&self.long_reads).await?;
+        let cancel = Cancel::default();
+        // Dropped with this request, if its client goes.
+        let _guard = CancelGuard(cancel.clone());
+        let work = move || {
+            let _permit = permit;
+            self.logs.get(&id).and_then(|log| read(&log, &cancel))
+        };
+        let done = spawn_blocking(work).await;
+        done.map_err(|_| Failure::broken())?.map_err(Failure::from)
+    }
+
     /// The right to search.
     pub async fn search_permit(&self) -> std::result::Result<OwnedSemaphorePermit, Failure> {
         take(&self.searches).await
+    }
+}
+
+/// Cancels when it is dropped.
+struct CancelGuard(Cancel);
+
+impl Drop for CancelGuard {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

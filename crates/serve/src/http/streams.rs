@@ -165,7 +165,9 @@ fn growth(log: &Log) -> Result<Growth> {
         version: version.number,
         lines: lines.map(|lines| lines.total),
         important: lines.map(|lines| lines.important),
-        last: last.filter(|last| *last > 0).map(Moment::of),
+        last: last
+            .filter(|last| *last > 0 && *last < u64::MAX)
+            .map(Moment::of),
         missed: version.archive.missed(),
         growing: version.growing,
     })

@@ -1,18 +1,20 @@
 //! A log that is read: opened when somebody asks for it, and again when its files change.
 
 use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 use timeline_archive::{Archive, Watched};
 use timeline_search::{Index, open_archive};
 
 use super::found::{Found, Kind, Stamp};
-use super::recording::Recording;
+use super::recording::{Recording, temporary};
 use super::version::Version;
 use crate::error::{Error, Result};
 
@@ -144,7 +146,7 @@ impl Log {
         self.lock_used().elapsed() > IDLE
     }
 
-    /// Says that somebody reads it. Returns whether it was idle.
+    /// Says that somebody reads it.
     pub fn renew(&self) {
         *self.lock_used() = Instant::now();
     }
@@ -199,10 +201,26 @@ impl Log {
             Kind::Live => return Err(Error::request("a live timeline has no file to copy")),
             _ => self.inside()?,
         };
-        if !path.is_file() {
+        if path.is_dir() {
             return Err(Error::request("the archive is a directory of files"));
         }
-        File::open(path).map_err(|error| Error::io("open the file", error))
+        let failed = |error| Error::io("open the file", error);
+        let mut options = File::options();
+        options
+            .read(true)
+            .custom_flags(nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK);
+        let file = options.open(&path).map_err(failed)?;
+        // Where it is, is asked of the open file: its name may lead elsewhere meanwhile.
+        let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(failed)?;
+        let is_inside = self
+            .found
+            .within
+            .as_ref()
+            .is_none_or(|within| real.starts_with(within));
+        let is_file = file.metadata().map_err(failed)?.is_file();
+        (is_file && is_inside)
+            .then_some(file)
+            .ok_or_else(|| self.gone())
     }
 
     /// Where the archive is.
@@ -225,15 +243,20 @@ impl Log {
 
     /// The real path, which must be in the served directory.
     fn inside(&self) -> Result<PathBuf> {
-        let gone = || Error::NoLog {
-            id: self.found.id.clone(),
-        };
+        let gone = || self.gone();
         let Some(within) = &self.found.within else {
             let is_there = self.found.path.exists();
             return is_there.then(|| self.found.path.clone()).ok_or_else(gone);
         };
         let real = self.found.path.canonicalize().map_err(|_| gone())?;
-        real.starts_with(within).then_some(real).ok_or_else(gone)
+        let is_inside = real.starts_with(within) && !(real.is_dir() && has_links(&real));
+        is_inside.then_some(real).ok_or_else(gone)
+    }
+
+    fn gone(&self) -> Error {
+        Error::NoLog {
+            id: self.found.id.clone(),
+        }
     }
 
     fn open(
@@ -245,16 +268,14 @@ impl Log {
         let begun = Instant::now();
         let archive = open_archive(path)?;
         let number = match &state.opened {
-            Some(opened) if is_appended(&opened.stamps, &stamps) => opened.version.number,
-            Some(opened) => opened.version.number + 1,
-            None => 0,
+            Some(opened) if is_appended(opened, &stamps, &archive) => opened.version.number,
+            _ => new_number(),
         };
         let growing = is_growing(&archive);
         let version = Arc::new(Version::new(number, archive, growing));
         let missing = missing(&version);
         if missing > WORTHWHILE && state.beside.is_none() && !can_write_beside(path) {
-            let folder = tempfile::tempdir()
-                .map_err(|error| Error::io("make a directory for an index", error))?;
+            let folder = temporary("make a directory for an index")?;
             let linked = link_in(&folder, path);
             std::os::unix::fs::symlink(path, &linked)
                 .map_err(|error| Error::io("make a link to an archive", error))?;
@@ -364,9 +385,34 @@ fn stamps(path: &Path) -> Vec<(PathBuf, Stamp)> {
     stamps
 }
 
+/// Whether any archive in a directory is a link: it would lead out of it.
+fn has_links(folder: &Path) -> bool {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut archives = entries.filter(|entry| entry.path().extension() == Some("tla".as_ref()));
+    archives.any(|entry| !entry.file_type().is_ok_and(|kind| kind.is_file()))
+}
+
+/// A number that no version had before: microseconds since 1970, which browsers do not round.
+fn new_number() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    since.as_micros() as u64
+}
+
 /// Whether files were only appended to, and new ones added at the end.
-fn is_appended(before: &[(PathBuf, Stamp)], now: &[(PathBuf, Stamp)]) -> bool {
-    before.len() <= now.len()
+fn is_appended(opened: &Opened, now: &[(PathBuf, Stamp)], archive: &Archive) -> bool {
+    let before = &opened.stamps;
+    // The digest of a unit is that of all of its file up to it. The last one may still grow.
+    let mut units = opened.version.archive.units();
+    let count = units.len();
+    let last = units.nth(count.saturating_sub(2)).filter(|_| count > 1);
+    let is_same = last.is_none_or(|last| {
+        let now = archive.units().nth(last.number);
+        now.is_some_and(|now| (now.digest, now.place.start) == (last.digest, last.place.start))
+    });
+    is_same
+        && before.len() <= now.len()
         && before
             .iter()
             .zip(now)

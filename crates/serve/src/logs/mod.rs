@@ -13,6 +13,7 @@ mod version;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 pub use found::{Found, Kind};
 pub use log::Log;
@@ -25,7 +26,12 @@ use roots::Root;
 pub struct Logs {
     roots: Vec<Root>,
     opened: Mutex<HashMap<String, Arc<Log>>>,
+    listed: Mutex<Option<(Instant, Arc<[Found]>)>>,
 }
+
+/// How long a list of all logs is kept, and how long it counts if a log is not in it.
+const LISTED: Duration = Duration::from_secs(1);
+const UNLISTED: Duration = Duration::from_millis(100);
 
 impl Logs {
     /// Those at these paths; all timelines in shared memory if there are none.
@@ -34,20 +40,34 @@ impl Logs {
             true => vec![Root::SharedMemory],
             false => paths
                 .iter()
-                .map(|path| Root::of(path))
+                .map(|path| Root::of(path, paths.len() == 1))
                 .collect::<Result<_>>()?,
         };
         Ok(Logs {
             roots,
             opened: Mutex::default(),
+            listed: Mutex::default(),
         })
     }
 
-    /// All logs, by name.
-    pub fn list(&self) -> Vec<Found> {
+    /// All logs, by name, as they were at most a second ago.
+    pub fn list(&self) -> Arc<[Found]> {
+        self.list_within(LISTED)
+    }
+
+    fn list_within(&self, age: Duration) -> Arc<[Found]> {
+        // Held while they are looked for, so that nobody else does the same.
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, all)) = &*listed
+            && at.elapsed() < age
+        {
+            return Arc::clone(all);
+        }
         let mut all: Vec<Found> = self.roots.iter().flat_map(Root::list).collect();
         all.sort_by(|left, right| left.id.cmp(&right.id));
         all.dedup_by(|left, right| left.id == right.id);
+        let all: Arc<[Found]> = all.into();
+        *listed = Some((Instant::now(), Arc::clone(&all)));
         all
     }
 
@@ -57,7 +77,8 @@ impl Logs {
         if let Some(log) = known.filter(|log| log.is_there()) {
             return Ok(log);
         }
-        let found = self.list().into_iter().find(|found| found.id == id);
+        let find = |all: Arc<[Found]>| all.iter().find(|found| found.id == id).cloned();
+        let found = find(self.list()).or_else(|| find(self.list_within(UNLISTED)));
         let Some(found) = found else {
             self.lock().remove(id);
             return Err(Error::NoLog { id: id.into() });

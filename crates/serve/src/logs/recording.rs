@@ -4,6 +4,8 @@
 //! and everything that reads archives fast can read it. It lies in a directory of its own, which is
 //! removed with it.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -26,6 +28,15 @@ const REPLACED: Duration = Duration::from_millis(500);
 /// The bytes of a file, and of all files.
 const FILE: u64 = 64 << 20;
 const FILES: u64 = 1 << 30;
+
+/// A directory of our own, which is removed with it.
+pub fn temporary(action: &'static str) -> Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder
+        .prefix("timeline-serve-")
+        .permissions(Permissions::from_mode(0o700));
+    builder.tempdir().map_err(|error| Error::io(action, error))
+}
 
 /// The archive of a ring.
 pub struct Recording {
@@ -53,8 +64,7 @@ impl Recording {
     /// Begins to record the ring at this path: a timeline, or a snapshot.
     pub fn begin(path: &Path) -> Result<Recording> {
         let at = Attached::open(path)?;
-        let folder = tempfile::tempdir()
-            .map_err(|error| Error::io("make a directory for a recording", error))?;
+        let folder = temporary("make a directory for a recording")?;
         let keeping = Keeping {
             rotate_size: Some(FILE),
             keep_size: Some(FILES),

@@ -23,22 +23,23 @@ pub enum Root {
     SharedMemory,
     /// One timeline, snapshot or archive.
     One(PathBuf),
-    /// All logs in a directory and below it, given as its real path.
-    Directory(PathBuf),
+    /// All logs in a directory and below it: its real path, and what stands before their names.
+    Directory(PathBuf, PathBuf),
 }
 
 impl Root {
-    /// The place at this path.
-    pub fn of(path: &Path) -> Result<Root> {
+    /// The place at this path. It may be one of several.
+    pub fn of(path: &Path, is_only: bool) -> Result<Root> {
         let failed = |reason: String| {
             let path = path.to_path_buf();
             Error::Path { path, reason }
         };
         if path.is_dir() && !is_rotated(path) {
-            let real = path.canonicalize();
-            return real
-                .map(Root::Directory)
-                .map_err(|error| failed(error.to_string()));
+            let real = path
+                .canonicalize()
+                .map_err(|error| failed(error.to_string()))?;
+            let before = if is_only { Path::new("") } else { path };
+            return Ok(Root::Directory(real, before.to_path_buf()));
         }
         // What is not there yet may come.
         let may_come = Attached::open(path).is_err() && !path.exists();
@@ -64,9 +65,10 @@ impl Root {
                 let id = path.to_string_lossy().into_owned();
                 found(id, path.clone(), None).into_iter().collect()
             }
-            Root::Directory(folder) => {
+            Root::Directory(folder, before) => {
                 let mut walk = Walk {
                     folder,
+                    before,
                     found: Vec::new(),
                     names: 0,
                 };
@@ -87,6 +89,7 @@ fn is_in_shared_memory(path: &Path) -> bool {
 /// Looks through a directory, and follows no links.
 struct Walk<'a> {
     folder: &'a Path,
+    before: &'a Path,
     found: Vec<Found>,
     names: usize,
 }
@@ -115,7 +118,7 @@ impl Walk<'_> {
 
     fn add(&mut self, path: PathBuf) {
         let below = path.strip_prefix(self.folder).unwrap_or(&path);
-        let id = below.to_string_lossy().into_owned();
+        let id = self.before.join(below).to_string_lossy().into_owned();
         self.found
             .extend(found(id, path.clone(), Some(self.folder.into())));
     }
@@ -125,13 +128,15 @@ impl Walk<'_> {
 fn is_rotated(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.take(MOST_NAMES).any(|entry| {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         let name = entry.file_name().to_string_lossy().into_owned();
         let number = name
             .strip_prefix("timeline-")
             .and_then(|name| name.strip_suffix(".tla"));
-        number.is_some_and(|number| {
-            number.len() >= 6 && number.bytes().all(|byte| byte.is_ascii_digit())
-        })
+        is_file
+            && number.is_some_and(|number| {
+                number.len() >= 6 && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
     })
 }
 

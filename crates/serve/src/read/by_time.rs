@@ -1,120 +1,92 @@
-//! Finds events by their times.
+//! Finds wanted events in pages, and lines by their times.
 
 use serde::Serialize;
-use timeline::{Event, Order, Source};
-use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
-use timeline_search::Query;
+use timeline::{Order, Source};
+use timeline_search::{Index, LineNumbers, Query};
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::events::{EventObject, Objects};
 use super::lines::{From, numbered};
+use super::search::pages_with;
 use crate::error::{Error, Result};
 use crate::logs::Version;
 
-/// Wanted events by time, as many as a page has.
+/// Wanted events in the order of their lines, as many as a page has.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Page {
-    /// The events, without the numbers of their lines.
+    /// The events.
     pub events: Vec<EventObject>,
     /// Where the next page begins: the value of `after`. Null if this is the last page.
     pub next: Option<String>,
 }
 
-/// The place behind a page: the time of its last event, and how many events of that time were
-/// given out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    time: u64,
-    given: usize,
-}
-
-impl Place {
-    fn parse(text: &str) -> Result<Place> {
-        let read = || {
-            let (time, given) = text.split_once('-')?;
-            Some(Place {
-                time: time.parse().ok()?,
-                given: given.parse().ok()?,
-            })
-        };
-        let wrong = || Error::request(format!("expected `next` of a page as after, got {text:?}"));
-        read().ok_or_else(wrong)
+/// Reads where a page begins: the version of the log, and the first line.
+fn begin(version: &Version, after: &str) -> Result<u64> {
+    let place = after
+        .split_once('-')
+        .and_then(|(number, line)| Some((number.parse::<u64>().ok()?, line.parse::<u64>().ok()?)));
+    match place {
+        Some((number, line)) if number == version.number => Ok(line),
+        Some(_) => Err(Error::request(
+            "the lines were numbered anew; begin with the first page",
+        )),
+        None => {
+            let message = format!("expected `next` of a page as after, got {after:?}");
+            Err(Error::request(message))
+        }
     }
 }
 
-/// A page of the wanted events, from the oldest on. The important events come with the others, by
-/// their times. Events of an unknown time are on no page.
-pub fn page(version: &Version, query: &Query, after: Option<&str>, limit: usize) -> Result<Page> {
+/// A page of the wanted events, in the order of their lines.
+///
+/// # Errors
+/// `Request` if `after` is of no page, or if it was cancelled.
+pub fn page(
+    version: &Version,
+    query: &Query,
+    after: Option<&str>,
+    limit: usize,
+    cancel: &Cancel,
+) -> Result<Page> {
     let archive = &version.archive;
-    let after = after.map(Place::parse).transpose()?;
-    let mut query = query.clone();
-    let since = query
-        .since
-        .unwrap_or(0)
-        .max(after.map_or(0, |place| place.time));
-    query.since = Some(since);
-    let mut objects = Objects::new(archive);
-    let mut of_time = after.map_or(0, |place| place.given);
-    let mut left = of_time;
-    let (mut events, mut last) = (Vec::new(), after.map_or(since, |place| place.time));
-    let mut is_more = false;
-    for (time, event) in by_time(version, &query) {
-        if left > 0 && time == last {
-            left -= 1;
+    let from = after.map_or(Ok(0), |after| begin(version, after))?;
+    let index = Index::open(archive);
+    let pages = pages_with(archive, query, None);
+    let rest = version.rest(&index);
+    let found = index.candidates_where((from, rest), |unit, places| pages.has(unit, places));
+    let (events, mut numbers) = match found {
+        Some(found) => {
+            let select = Box::new(found.selection);
+            (
+                archive.events_by_time_where(Order::OldestFirst, select),
+                found.lines,
+            )
+        }
+        None => {
+            let numbers = LineNumbers::new(Order::OldestFirst);
+            (archive.events_by_time(Order::OldestFirst), numbers)
+        }
+    };
+    let (mut objects, mut filter) = (Objects::new(archive), query.on(archive));
+    let mut page = Page {
+        events: Vec::new(),
+        next: None,
+    };
+    for event in events {
+        cancel.check()?;
+        let count = objects.lines(&event);
+        let (first, _) = numbers.next(&event, count);
+        if first < from || !filter.matches(&event) {
             continue;
         }
-        if events.len() == limit {
-            is_more = true;
+        if page.events.len() == limit {
+            page.next = Some(format!("{}-{first}", version.number));
             break;
         }
-        of_time = if time == last { of_time + 1 } else { 1 };
-        last = time;
-        left = 0;
-        events.push(objects.object(&event, None));
+        page.events.push(objects.object(&event, Some(first)));
     }
-    Ok(Page {
-        events,
-        next: is_more.then(|| format!("{last}-{of_time}")),
-    })
-}
-
-/// The wanted events with their times: important ones and others merged.
-fn by_time<'a>(version: &'a Version, query: &'a Query) -> impl Iterator<Item = (u64, Event)> {
-    let archive = &version.archive;
-    let important = {
-        let select = Box::new((OnlyImportant, query.on(archive)));
-        archive.events_by_time_where(Order::OldestFirst, select)
-    };
-    let others = archive.events_by_time_where(Order::OldestFirst, Box::new(query.on(archive)));
-    let time = |event: Event| Some((archive.time(&event)?, event));
-    let mut important: Vec<_> = important
-        .filter(|event| event.important)
-        .filter_map(time)
-        .collect();
-    important.sort_by_key(|(time, _)| *time);
-    let mut important = important.into_iter().peekable();
-    let mut others = others
-        .filter(|event| !event.important)
-        .filter_map(time)
-        .peekable();
-    std::iter::from_fn(move || match (important.peek(), others.peek()) {
-        (Some((first, _)), Some((second, _))) if first <= second => important.next(),
-        (Some(_), None) => important.next(),
-        _ => others.next(),
-    })
-}
-
-/// Leaves out all but the important events.
-struct OnlyImportant;
-
-impl Select for OnlyImportant {
-    fn wants_unit(&mut self, _: &UnitInfo) -> bool {
-        false
-    }
-
-    fn choose(&mut self, _: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
-        places.clear_range(0..places.len());
-    }
+    Ok(page)
 }
 
 /// The first line of the first event at or behind a time, apart from important events; the number

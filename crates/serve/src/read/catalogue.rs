@@ -4,9 +4,11 @@ use serde::Serialize;
 use timeline::{Definition, EventId, Source, Thread, ThreadRef};
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::details::{channels, unit};
 use super::events::{category, known, priority};
 use super::summary::{Summary, thread};
+use crate::error::Result;
 use crate::logs::Version;
 
 /// A definition.
@@ -114,8 +116,8 @@ fn object(definition: &Definition) -> DefinitionObject {
 }
 
 /// All threads of a log, the busiest first.
-pub fn threads(version: &Version) -> Vec<ThreadObject> {
-    let summary = Summary::of(version);
+pub fn threads(version: &Version, cancel: &Cancel) -> Result<Vec<ThreadObject>> {
+    let summary = Summary::of(version, cancel)?;
     let mut counts = vec![0_u64; summary.threads.len()];
     for entry in summary.all_entries() {
         counts[entry.thread as usize] += u64::from(entry.count);
@@ -126,5 +128,5 @@ pub fn threads(version: &Version) -> Vec<ThreadObject> {
     };
     let mut threads: Vec<_> = threads.map(object).collect();
     threads.sort_by_key(|thread| (std::cmp::Reverse(thread.count), thread.tid));
-    threads
+    Ok(threads)
 }

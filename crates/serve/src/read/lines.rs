@@ -92,10 +92,10 @@ pub fn numbered<'v>(
 ) -> Result<u64> {
     let archive = &version.archive;
     let index = Index::open(archive);
-    let lines = version.lines();
+    let (lines, rest) = (version.lines(), version.rest(&index));
     let candidates = match from {
-        From::Line(line) => index.from_line(line, lines.rest),
-        From::Lines(wanted) => index.at_lines(wanted, lines.rest),
+        From::Line(line) => index.from_line(line, rest),
+        From::Lines(wanted) => index.at_lines(wanted, rest),
         From::Time(time) => index.from_time(time),
     };
     let (events, mut numbers) = match candidates {

@@ -2,9 +2,11 @@
 //!
 //! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
-//! the events of an archive by its columns; `tracks` and `overview` show these counts.
+//! the events of an archive by its columns; `tracks` and `overview` show these counts. `cancel`
+//! ends what takes long if nobody waits for it any more.
 
 mod by_time;
+mod cancel;
 mod catalogue;
 mod details;
 mod events;
@@ -15,6 +17,7 @@ mod summary;
 mod tracks;
 
 pub use by_time::{Page, at_time, page};
+pub use cancel::Cancel;
 pub use catalogue::{DefinitionObject, ThreadObject, definitions, threads};
 pub use details::{Details, details};
 pub use events::Moment;

@@ -6,9 +6,11 @@ use serde::Serialize;
 use timeline::{Definition, Source};
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::catalogue::{ThreadObject, threads};
 use super::events::{Moment, category, priority};
 use super::summary::Summary;
+use crate::error::Result;
 use crate::logs::Version;
 
 /// Parts of the time of a log whose events are counted.
@@ -73,9 +75,9 @@ pub struct Rate {
 }
 
 /// Counts the events of a log.
-pub fn overview(version: &Version) -> Overview {
+pub fn overview(version: &Version, cancel: &Cancel) -> Result<Overview> {
     let archive = &version.archive;
-    let summary = Summary::of(version);
+    let summary = Summary::of(version, cancel)?;
     let mut by_category: HashMap<Option<String>, u64> = HashMap::new();
     let mut by_priority: HashMap<Option<&'static str>, u64> = HashMap::new();
     let mut names = Vec::new();
@@ -101,9 +103,9 @@ pub fn overview(version: &Version) -> Overview {
             .then(left.name.cmp(&right.name))
     });
     names.truncate(MOST);
-    let mut threads = threads(version);
+    let mut threads = threads(version, cancel)?;
     threads.truncate(MOST);
-    Overview {
+    Ok(Overview {
         events: summary.events,
         first: summary.span.map(|(first, _)| Moment::of(first)),
         last: summary.span.map(|(_, last)| Moment::of(last)),
@@ -113,7 +115,7 @@ pub fn overview(version: &Version) -> Overview {
         names,
         threads,
         rate: rate(&summary),
-    }
+    })
 }
 
 fn amounts<T: Into<String>>(counts: HashMap<Option<T>, u64>) -> Vec<Amount> {

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use timeline::{Event, Order};
-use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
-use timeline_search::{Index, LineNumbers, Needle, Query};
+use timeline::Order;
+use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, Select, UnitInfo};
+use timeline_search::{Filter, Index, LineNumbers, Needle, Query, Selection};
 use utoipa::ToSchema;
 
 use super::events::Objects;
@@ -22,6 +22,8 @@ const HITS: usize = 10_000;
 /// How often it is said how far the search is, and events after which the clock is looked at.
 const OFTEN: Duration = Duration::from_millis(50);
 const STEP: u64 = 256;
+/// Events that are searched before columns say which of the others may have a text.
+const AT_ONCE: u64 = 50_000;
 
 /// What is searched for.
 #[derive(Debug, Clone)]
@@ -59,83 +61,127 @@ pub struct Progress {
 pub fn search(
     version: &Version,
     wanted: &Wanted,
-    mut tell: impl FnMut(Hits, &Progress) -> bool,
+    tell: impl FnMut(Hits, &Progress) -> bool,
 ) -> Result<()> {
     let archive = &version.archive;
     let mut index = Index::open(archive);
-    let total = version.lines().total;
-    let candidates = match &wanted.needle {
-        Some(needle) => Some(index.candidates(needle, Order::OldestFirst, Some(0))),
-        None if wanted.query.is_empty() => None,
-        None => {
-            let pages = pages_with(archive, &wanted.query);
-            index.candidates_where(|unit, places| pages.has(unit, places))
+    let mut search = Search {
+        wanted,
+        objects: Objects::new(archive),
+        filter: wanted.query.on(archive),
+        total: version.lines().total,
+        next: 0,
+        read: 0,
+        told: Instant::now(),
+        lines: Vec::new(),
+        progress: Progress {
+            found: 0,
+            done: 0.0,
+            density: vec![0; PARTS],
+            limited: false,
+        },
+        tell,
+    };
+    let mut all = wanted.query.clone();
+    let mut selection = None;
+    if let Some(needle) = &wanted.needle {
+        // The first hits of a text that is common come at once.
+        let found = index.candidates(needle, Order::OldestFirst, Some(0));
+        let events = archive.events_by_time_where(Order::OldestFirst, Box::new(found.selection));
+        if !search.scan(events, found.lines, AT_ONCE) {
+            return Ok(());
+        }
+        all.texts.push(needle.clone());
+        selection = Some(index.candidates(needle, Order::OldestFirst, None).selection);
+    }
+    let found = match all.is_empty() {
+        true => None,
+        false => {
+            let pages = pages_with(archive, &all, selection);
+            let from = (search.next, version.rest(&index));
+            index.candidates_where(from, |unit, places| pages.has(unit, places))
         }
     };
-    let (events, mut numbers): (Box<dyn Iterator<Item = Event>>, _) = match candidates {
-        Some(found) => {
-            let select = Box::new(found.selection);
-            let events = archive.events_by_time_where(Order::OldestFirst, select);
-            (Box::new(events), found.lines)
-        }
-        None => {
-            let numbers = LineNumbers::new(Order::OldestFirst);
-            (
-                Box::new(archive.events_by_time(Order::OldestFirst)),
-                numbers,
-            )
-        }
+    let (selection, numbers) = match found {
+        Some(found) => (Some(found.selection), found.lines),
+        None => (None, LineNumbers::new(Order::OldestFirst)),
     };
-    let (mut objects, mut filter) = (Objects::new(archive), wanted.query.on(archive));
-    let mut progress = Progress {
-        found: 0,
-        done: 0.0,
-        density: vec![0; PARTS],
-        limited: false,
+    let events = match selection {
+        Some(selection) => archive.events_by_time_where(Order::OldestFirst, Box::new(selection)),
+        None => archive.events_by_time(Order::OldestFirst),
     };
-    let mut lines = Vec::new();
-    let (mut read, mut told) = (0_u64, Instant::now());
-    for event in events {
-        let has = |line: &str| {
-            wanted
-                .needle
-                .as_ref()
-                .is_none_or(|needle| needle.is_in(line))
-        };
-        let (count, has_text) = objects.has_line(&event, has);
-        let (first, _) = numbers.next(&event, count);
-        if has_text && filter.matches(&event) {
-            progress.found += 1;
-            progress.density[part(first, total)] += 1;
-            lines.push(first);
-            progress.limited = progress.found >= wanted.limit;
-        }
-        read += 1;
-        let is_first = progress.found == 1 && !lines.is_empty();
-        let is_due = read % STEP == 0 && told.elapsed() >= OFTEN;
-        if is_first || is_due || lines.len() == HITS || progress.limited {
-            told = Instant::now();
-            progress.done = first as f64 / total.max(1) as f64;
-            let lines = std::mem::take(&mut lines);
-            if !tell(Hits { lines }, &progress) || progress.limited {
-                return Ok(());
+    if search.scan(events, numbers, u64::MAX) {
+        search.progress.done = 1.0;
+        search.tell();
+    }
+    Ok(())
+}
+
+/// A search that goes on.
+struct Search<'v, T> {
+    wanted: &'v Wanted,
+    objects: Objects<'v>,
+    filter: Filter<'v>,
+    /// How many lines the log has.
+    total: u64,
+    /// The first line that was not searched.
+    next: u64,
+    read: u64,
+    told: Instant,
+    /// Hits that were not told.
+    lines: Vec<u64>,
+    progress: Progress,
+    tell: T,
+}
+
+impl<T: FnMut(Hits, &Progress) -> bool> Search<'_, T> {
+    /// Searches so many of these events. Returns whether the search goes on behind them.
+    fn scan(&mut self, events: ArchiveEvents, mut numbers: LineNumbers, most: u64) -> bool {
+        for event in events.take(usize::try_from(most).unwrap_or(usize::MAX)) {
+            let (count, has_text) = match &self.wanted.needle {
+                Some(needle) => self.objects.has_line(&event, |line| needle.is_in(line)),
+                None => (self.objects.lines(&event), true),
+            };
+            let (first, _) = numbers.next(&event, count);
+            if first < self.next {
+                continue;
+            }
+            self.next = first + count.max(1);
+            self.progress.done = first as f64 / self.total.max(1) as f64;
+            if has_text && self.filter.matches(&event) {
+                self.progress.found += 1;
+                self.progress.density[part(first, self.total)] += 1;
+                self.lines.push(first);
+                self.progress.limited = self.progress.found >= self.wanted.limit;
+            }
+            self.read += 1;
+            let is_first = self.progress.found == 1 && !self.lines.is_empty();
+            let is_due = self.read.is_multiple_of(STEP) && self.told.elapsed() >= OFTEN;
+            let is_told = is_first || is_due || self.lines.len() == HITS || self.progress.limited;
+            if is_told && (!self.tell() || self.progress.limited) {
+                return false;
             }
         }
+        true
     }
-    progress.done = 1.0;
-    tell(Hits { lines }, &progress);
-    Ok(())
+
+    fn tell(&mut self) -> bool {
+        self.told = Instant::now();
+        let lines = std::mem::take(&mut self.lines);
+        (self.tell)(Hits { lines }, &self.progress)
+    }
 }
 
 /// Places of events that may be wanted, in runs.
 #[derive(Default)]
-struct Runs(HashMap<usize, Vec<bool>>);
+pub struct Runs(HashMap<usize, Vec<bool>>);
 
 /// Events of a run.
 const RUN: usize = 64;
 
 impl Runs {
-    fn has(&self, unit: usize, places: Range<usize>) -> bool {
+    /// Whether any of these places of a unit is among them.
+    pub fn has(&self, unit: usize, places: Range<usize>) -> bool {
         let runs = self.0.get(&unit).map_or(&[][..], |runs| runs);
         let last = places.end.div_ceil(RUN).min(runs.len());
         runs.get(places.start / RUN..last)
@@ -143,10 +189,14 @@ impl Runs {
     }
 }
 
-/// Finds by columns where wanted events may be. Makes none.
-fn pages_with(archive: &Archive, query: &Query) -> Runs {
+/// Finds by columns where wanted events may be, among the selected ones. Makes none.
+pub fn pages_with(archive: &Archive, query: &Query, among: Option<Selection>) -> Runs {
     let runs = RefCell::new(Runs::default());
-    let select = Box::new((query.on(archive), Note(&runs)));
+    let note = (query.on(archive), Note(&runs));
+    let select: Box<dyn Select> = match among {
+        Some(among) => Box::new((among, note)),
+        None => Box::new(note),
+    };
     archive
         .events_by_time_where(Order::OldestFirst, select)
         .for_each(drop);

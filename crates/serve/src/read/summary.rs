@@ -11,6 +11,8 @@ use timeline::{Event, EventId, Order, Source, Thread, ThreadRef};
 use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
 use timeline_search::Query;
 
+use super::cancel::Cancel;
+use crate::error::Result;
 use crate::logs::Version;
 
 /// Most events of a page.
@@ -63,18 +65,23 @@ pub struct Entry {
 
 impl Summary {
     /// That of all events of a log.
-    pub fn of(version: &Version) -> Arc<Summary> {
-        Summary::of_wanted(version, "", &Query::default())
+    pub fn of(version: &Version, cancel: &Cancel) -> Result<Arc<Summary>> {
+        Summary::of_wanted(version, "None None", &Query::default(), cancel)
     }
 
     /// That of the events that `query` wants. Queries with the same `key` want the same.
-    pub fn of_wanted(version: &Version, key: &str, query: &Query) -> Arc<Summary> {
+    pub fn of_wanted(
+        version: &Version,
+        key: &str,
+        query: &Query,
+        cancel: &Cancel,
+    ) -> Result<Arc<Summary>> {
         version.kept(key, || {
             let builder = RefCell::new(Builder::new(&version.archive));
-            visit(&version.archive, query, |place, event| {
+            visit(&version.archive, query, cancel, |place, event| {
                 builder.borrow_mut().add(place, event);
-            });
-            builder.into_inner().finish()
+            })?;
+            Ok(builder.into_inner().finish())
         })
     }
 
@@ -108,10 +115,19 @@ pub fn thread(archive: &Archive, (thread, tid): (ThreadRef, u32)) -> Option<Thre
 
 /// Calls `each` with the wanted events, in no order. Those that are read by columns come with their
 /// unit and place.
-pub fn visit(archive: &Archive, query: &Query, each: impl FnMut(Option<(usize, usize)>, Counted)) {
+///
+/// # Errors
+/// If it was cancelled.
+pub fn visit(
+    archive: &Archive,
+    query: &Query,
+    cancel: &Cancel,
+    each: impl FnMut(Option<(usize, usize)>, Counted),
+) -> Result<()> {
     let each = RefCell::new(each);
     let visit = Visit {
         seen: vec![false; archive.units().len()],
+        cancel,
         each: &each,
     };
     let select = Box::new((query.on(archive), visit));
@@ -122,8 +138,10 @@ pub fn visit(archive: &Archive, query: &Query, each: impl FnMut(Option<(usize, u
             core: event.core,
             definition: event.id,
         };
+        cancel.check()?;
         (each.borrow_mut())(None, counted);
     }
+    cancel.check()
 }
 
 /// Takes events by columns, so that they are not made. Where columns do not tell whether an event
@@ -131,10 +149,15 @@ pub fn visit(archive: &Archive, query: &Query, each: impl FnMut(Option<(usize, u
 struct Visit<'v, F> {
     /// A unit may be read several times.
     seen: Vec<bool>,
+    cancel: &'v Cancel,
     each: &'v RefCell<F>,
 }
 
 impl<F: FnMut(Option<(usize, usize)>, Counted)> Select for Visit<'_, F> {
+    fn wants_unit(&mut self, _: &UnitInfo) -> bool {
+        !self.cancel.is_set()
+    }
+
     fn choose(
         &mut self,
         unit: &UnitInfo,

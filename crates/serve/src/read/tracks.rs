@@ -9,6 +9,7 @@ use timeline::{EventId, Source};
 use timeline_search::Query;
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::catalogue::ThreadObject;
 use super::summary::{Summary, thread, visit};
 use crate::error::{Error, Result};
@@ -144,9 +145,11 @@ impl Parts {
 }
 
 /// Counts events.
-pub fn tracks(version: &Version, asked: &TrackQuery) -> Result<Tracks> {
-    let summary = Summary::of_wanted(version, &asked.key, &asked.query);
-    let all = summary.span.map(|(first, last)| (first, last.saturating_add(1)));
+pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<Tracks> {
+    let summary = Summary::of_wanted(version, &asked.key, &asked.query, cancel)?;
+    let all = summary
+        .span
+        .map(|(first, last)| (first, last.saturating_add(1)));
     let (from, to) = asked.range.or(all).unwrap_or((0, 1));
     if from >= to {
         return Err(Error::request("expected `from` to be before `to`"));
@@ -164,7 +167,7 @@ pub fn tracks(version: &Version, asked: &TrackQuery) -> Result<Tracks> {
     let events: u64 = pages.clone().map(|page| u64::from(page.events)).sum();
     let is_exact = events <= EXACT;
     if is_exact {
-        exact(version, &summary, asked, &mut parts);
+        exact(version, &summary, asked, &mut parts, cancel)?;
     } else {
         for page in pages {
             for entry in summary.entries(page) {
@@ -223,7 +226,13 @@ fn rows(version: &Version, summary: &Summary, by_core: bool, parts: &Parts) -> V
 }
 
 /// Counts the events of a range one by one.
-fn exact(version: &Version, summary: &Summary, asked: &TrackQuery, parts: &mut Parts) {
+fn exact(
+    version: &Version,
+    summary: &Summary,
+    asked: &TrackQuery,
+    parts: &mut Parts,
+    cancel: &Cancel,
+) -> Result<()> {
     let archive = &version.archive;
     let mut query = asked.query.clone();
     query.since = Some(query.since.unwrap_or(0).max(parts.from));
@@ -240,7 +249,7 @@ fn exact(version: &Version, summary: &Summary, asked: &TrackQuery, parts: &mut P
     let threads = summary.threads.iter().zip(0..);
     let threads: FxHashMap<_, u32> = threads.collect();
     let mut categories = FxHashMap::default();
-    visit(archive, &query, |_, event| {
+    visit(archive, &query, cancel, |_, event| {
         if event.time < parts.from || event.time >= parts.to {
             return;
         }
@@ -252,5 +261,5 @@ fn exact(version: &Version, summary: &Summary, asked: &TrackQuery, parts: &mut P
         let category = *known.or_insert_with(|| category(event.definition));
         let part = parts.of(event.time);
         parts.add(row, part, 1, category, (event.time, event.time));
-    });
+    })
 }
