@@ -36,7 +36,7 @@ function demand(is, ...said) {
 /** A page of the browser that complains of every error and of all that its policy forbids. */
 async function open(context, fragment, before = "") {
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   page.on("pageerror", (error) => complaints.push(`${before}${error.stack ?? error}`));
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.push(before + message.text());
