@@ -1,0 +1,140 @@
+//! Spans: pairs of events, a begin and an end, told by their names.
+//!
+//! An event whose message starts with the word `begin` begins a span, and the event of the same
+//! category whose message starts with `end` and the same further words ends it. Both are events of
+//! one thread, and spans of a thread nest. `start` and `finish` are the same for spans that may end
+//! in another thread or process: the first value of both events is a key, and those with the same
+//! key belong together. So nothing about spans is stored, and a program needs no new call for them.
+
+use super::Definition;
+
+/// The part that the events of a definition play in a span.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SpanPart {
+    /// The name of the span: that of the event without `begin_`, `end_`, `start_` or `finish_`.
+    /// `engine.breath` for "begin breath $packets" of category `engine`.
+    pub span: String,
+    /// Which of the two events it is.
+    pub edge: Edge,
+    /// How the two events find each other.
+    pub pairing: Pairing,
+}
+
+/// One of the two events of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Edge {
+    /// The first one.
+    Begin,
+    /// The last one.
+    End,
+}
+
+/// How the two events of a span find each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pairing {
+    /// An end belongs to the innermost open span of its name in its thread: `begin` and `end`.
+    Thread,
+    /// An end belongs to the begin with the same first value, in any thread: `start` and `finish`.
+    Key,
+}
+
+/// The first words of messages, and what they mean.
+const WORDS: [(&str, Edge, Pairing); 4] = [
+    ("begin", Edge::Begin, Pairing::Thread),
+    ("end", Edge::End, Pairing::Thread),
+    ("start", Edge::Begin, Pairing::Key),
+    ("finish", Edge::End, Pairing::Key),
+];
+
+impl Pairing {
+    /// The words that the messages of a begin and of an end start with.
+    pub fn words(self) -> [&'static str; 2] {
+        match self {
+            Pairing::Thread => ["begin", "end"],
+            Pairing::Key => ["start", "finish"],
+        }
+    }
+}
+
+impl Definition {
+    /// The part that the events of this definition play in a span; `None` if they play none.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Definition, Edge, EventId, Pairing, Priority};
+    /// let part = |message| {
+    ///     Definition::new(EventId(1), "engine", Priority::Info, message).span_part()
+    /// };
+    /// let begin = part("begin breath $packets").expect("a begin");
+    /// assert_eq!((&*begin.span, begin.edge), ("engine.breath", Edge::Begin));
+    /// let finish = part("finish request $id").expect("an end");
+    /// assert_eq!((finish.edge, finish.pairing), (Edge::End, Pairing::Key));
+    /// assert_eq!(part("begin $packets"), None);
+    /// ```
+    pub fn span_part(&self) -> Option<SpanPart> {
+        let name = self.name();
+        // A category may have dots, and words have none.
+        let (category, words) = name.rsplit_once('.')?;
+        let (first, others) = words.split_once('_')?;
+        let (_, edge, pairing) = WORDS.into_iter().find(|(word, ..)| *word == first)?;
+        let is_keyless = pairing == Pairing::Key && !self.has_values();
+        (!others.is_empty() && !is_keyless).then(|| SpanPart {
+            span: format!("{category}.{others}"),
+            edge,
+            pairing,
+        })
+    }
+
+    /// Whether its events have a first value.
+    fn has_values(&self) -> bool {
+        match self.syntax {
+            super::Syntax::Template => self.fields().next().is_some(),
+            super::Syntax::Printf => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{EventId, Priority};
+
+    fn part(category: &str, message: &str) -> Option<SpanPart> {
+        Definition::new(EventId(1), category, Priority::Info, message).span_part()
+    }
+
+    #[test]
+    fn the_first_word_says_the_part() {
+        for (message, span, edge, pairing) in [
+            ("begin breath", "a.b.breath", Edge::Begin, Pairing::Thread),
+            ("end breath $n", "a.b.breath", Edge::End, Pairing::Thread),
+            (
+                "end a breath: $n",
+                "a.b.a_breath",
+                Edge::End,
+                Pairing::Thread,
+            ),
+            ("start job $id", "a.b.job", Edge::Begin, Pairing::Key),
+            ("finish job $id", "a.b.job", Edge::End, Pairing::Key),
+        ] {
+            let span = span.to_owned();
+            let expected = SpanPart {
+                span,
+                edge,
+                pairing,
+            };
+            assert_eq!(part("a.b", message), Some(expected), "{message}");
+        }
+        for message in [
+            "begin",
+            "begin $breath",
+            "beginning breath",
+            "Begin breath",
+            "the end is near",
+            "start engine",
+            "",
+        ] {
+            assert_eq!(part("a.b", message), None, "{message}");
+        }
+    }
+}
