@@ -1,10 +1,12 @@
 //! The dump as a table: newest to oldest, `numa core -cycles category message`.
 
+mod durations;
 mod messages;
 mod printable;
 mod template;
 mod text;
 
+pub use durations::Durations;
 pub use messages::{Messages, STACK, SYMBOLS, stack, symbol};
 pub use printable::{is_printable, printable, printable_line};
 pub use template::Template;
@@ -13,7 +15,7 @@ pub use text::Text;
 use std::io;
 
 use crate::attached::Attached;
-use crate::event::{Definition, Priority};
+use crate::event::{Definition, Nanoseconds, Priority};
 use crate::source::{Event, Order, Source};
 
 /// Before each line of a call stack.
@@ -107,6 +109,7 @@ impl<'a> Table<'a> {
         out.right(cycles, 10);
         out.push(" ");
         self.text(event, out);
+        took(event, out);
         out.push(&self.styles.priorities[style].1);
         out.push("\n");
         if event.missed > 0 {
@@ -242,6 +245,15 @@ impl Prepared {
     }
 }
 
+/// Writes how long the span took that an event ends, if that is known: ` took 12.5µs`.
+#[inline]
+pub fn took(event: &Event, out: &mut Text) {
+    if let Some(duration) = event.duration {
+        let duration = Nanoseconds(i64::try_from(duration).unwrap_or(i64::MAX));
+        out.push(&format!(" took {duration}"));
+    }
+}
+
 fn known(number: u16) -> Option<u64> {
     (number != u16::MAX).then_some(number.into())
 }
@@ -249,7 +261,7 @@ fn known(number: u16) -> Option<u64> {
 /// Writes a dump under a line with the columns' names: all important events, and at most `max` of
 /// the others, each newest to oldest.
 /// If entries of a lane are missing before an event, a line below it says how many were
-/// overwritten.
+/// overwritten. Behind an event that ends a span stands how long this took.
 ///
 /// # Example
 /// ```
@@ -279,7 +291,7 @@ pub fn write(
     table.heading("", &mut text);
     let max = max.and_then(|max| usize::try_from(max).ok());
     let events = Newest {
-        events: attached.events(Order::NewestFirst),
+        events: Durations::new(attached, attached.events(Order::NewestFirst)),
         wanted: |_: &Event| true,
         most: max.unwrap_or(usize::MAX),
         have_one_clock: |_: &Event, _: &Event| true,

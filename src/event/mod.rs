@@ -51,7 +51,7 @@ pub use printf::{Format, FormatPart, FormatValue};
 pub use priority::{Level, Priority};
 pub use rules::Rules;
 pub use selection::Selection;
-pub use span::{Edge, Pairing, SpanPart};
+pub use span::{Edge, Pairing, SpanKey, SpanPart};
 pub use statement::typed_message;
 pub use table::{Definitions, EventId};
 pub use template::{Field, Piece, argument_names, checked_fields, fields, pieces};

@@ -6,7 +6,7 @@
 //! in another thread or process: the first value of both events is a key, and those with the same
 //! key belong together. So nothing about spans is stored, and a program needs no new call for them.
 
-use super::Definition;
+use super::{Definition, Syntax, Value};
 
 /// The part that the events of a definition play in a span.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,6 +56,37 @@ impl Pairing {
     }
 }
 
+/// The value that both events of a span share, if they find each other by one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SpanKey {
+    /// A whole number.
+    Number(u64),
+    /// A whole number below 0.
+    Negative(i64),
+    /// The bits of a floating-point number.
+    Float(u64),
+    /// A text.
+    Text(Box<[u8]>),
+}
+
+impl SpanKey {
+    /// The value as a key. `None` for one that does not tell two spans apart: a text that was cut,
+    /// for example.
+    pub fn of(value: &Value<'_>) -> Option<SpanKey> {
+        Some(match value {
+            Value::Int(value) => match u64::try_from(*value) {
+                Ok(value) => SpanKey::Number(value),
+                Err(_) => SpanKey::Negative(*value),
+            },
+            Value::Uint(value) => SpanKey::Number(*value),
+            Value::Float(value) => SpanKey::Float(value.to_bits()),
+            Value::Text { cut: true, .. } => return None,
+            Value::Text { bytes, .. } => SpanKey::Text((*bytes).into()),
+            Value::LongDouble(_) | Value::Nil | Value::Addresses(_) => return None,
+        })
+    }
+}
+
 impl Definition {
     /// The part that the events of this definition play in a span; `None` if they play none.
     ///
@@ -88,8 +119,8 @@ impl Definition {
     /// Whether its events have a first value.
     fn has_values(&self) -> bool {
         match self.syntax {
-            super::Syntax::Template => self.fields().next().is_some(),
-            super::Syntax::Printf => true,
+            Syntax::Template => self.fields().next().is_some(),
+            Syntax::Printf => true,
         }
     }
 }

@@ -95,6 +95,7 @@ impl Event {
             time: None,
             missed: 0,
             important: false,
+            duration: None,
         }
     }
 }

@@ -123,6 +123,9 @@ pub struct Event {
     pub missed: u64,
     /// Whether it is an [important](crate::Attributes::important) event. Readers get these first.
     pub important: bool,
+    /// How long the span took that it ends, in nanoseconds. Only those readers know it that look
+    /// for its begin: [`Durations`](crate::dump::Durations) does.
+    pub duration: Option<u64>,
 }
 
 impl Event {

@@ -86,6 +86,7 @@ impl Decoded for OrderedEvent {
                 time: event.unix_nanos.and_then(NonZeroU64::new),
                 missed: 0,
                 important: event.is_important(),
+                duration: None,
             },
             magic: ring.magic,
             lane: event.lane.unwrap_or(0),

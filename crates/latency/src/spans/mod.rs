@@ -1,1 +1,21 @@
-//! Finds durations in a stream of events: of pairs of events, since the event before, or as a value.
+//! Finds durations in a stream of events: of spans, between two events, or since the event before.
+//!
+//! measure.rs says which durations are wanted. matcher.rs finds them: by roles.rs, which says once
+//! for each definition what its events mean, in threads.rs for pairs of one thread and keys.rs for
+//! those of a key. losses.rs counts the events whose other half is missing. A stream may be live or
+//! from an archive: memory is bounded by open spans, and not by events.
+
+mod keys;
+mod losses;
+mod matcher;
+mod measure;
+mod roles;
+mod threads;
+mod times;
+
+#[cfg(test)]
+mod tests;
+
+pub use losses::Losses;
+pub use matcher::{Found, Matcher};
+pub use measure::{Measure, Series, Unit};

@@ -112,6 +112,7 @@ impl<'a> Filter<'a> {
                     time: None,
                     missed: 0,
                     important: false,
+                    duration: None,
                 })
             })
             .collect();

@@ -110,6 +110,7 @@ pub fn thread(archive: &Archive, (thread, tid): (ThreadRef, u32)) -> Option<Thre
         time: None,
         missed: 0,
         important: false,
+        duration: None,
     })
 }
 

@@ -1,0 +1,313 @@
+//! Finds durations in a stream of events, the oldest first.
+
+use timeline::{Event, Source, SpanKey, ThreadRef};
+
+use super::keys::Keys;
+use super::losses::Losses;
+use super::measure::{Measure, Series};
+use super::roles::{Action, Role, Roles, number_in};
+use super::threads::Threads;
+use super::times::Times;
+
+/// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
+const MOST_NESTED: usize = 4096;
+/// Keys that may be open.
+const MOST_KEYS: usize = 1 << 20;
+
+/// A duration, or a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The number of its series among [`Matcher::series`].
+    pub series: usize,
+    /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time of
+    /// its event.
+    pub begin: u64,
+    /// When it ended.
+    pub end: u64,
+    /// The duration in nanoseconds, or the value.
+    pub value: u64,
+    /// The thread in which it ended.
+    pub thread: ThreadRef,
+    /// The number of that thread in the kernel.
+    pub tid: u32,
+    /// The key that both events share, if they are paired by one.
+    pub key: Option<SpanKey>,
+    /// In how many other spans of its measure and thread it lies.
+    pub depth: usize,
+}
+
+/// Finds durations in a stream of events, the oldest first.
+///
+/// Each event belongs to one pair at most for each measure. An end belongs to the innermost open
+/// begin of its name in its thread, or to the begin with its key. Where entries are missing
+/// ([`Event::missed`]), nobody knows what they ended or began: everything that is open is forgotten
+/// and counted. Important events are passed over, because readers get them first.
+///
+/// Memory is bounded: 4,096 spans can be open in a thread, and 1,048,576 keys. Beyond that the
+/// oldest are forgotten and counted.
+///
+/// # Example
+/// ```
+/// use timeline::{Attached, Order, Priority, Timeline, event};
+/// use timeline_latency::{Matcher, Measure};
+/// # let path = format!("/timeline-doc-matcher-{}", std::process::id());
+/// # let path = path.as_str();
+/// let tl = Timeline::with_size(path, 1024, 16384)?; // "/timeline", say
+/// for packets in [10, 20] {
+///     event!(tl, Priority::Info, "engine", "begin breath {packets}", packets);
+///     event!(tl, Priority::Info, "engine", "end breath {packets}", packets);
+/// }
+///
+/// let at = Attached::open(path)?;
+/// let measures = [Measure::Spans("engine.*".into())];
+/// let mut matcher = Matcher::new(&measures, &at);
+/// let mut found = Vec::new();
+/// for event in at.events(Order::OldestFirst) {
+///     matcher.add(&event, |duration| found.push(duration.value));
+/// }
+/// assert_eq!(found.len(), 2);
+/// assert_eq!(matcher.series()[0].name, "engine.breath");
+/// assert_eq!((matcher.open(), matcher.losses().total()), (0, 0));
+/// # timeline::unlink(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Matcher<'a> {
+    source: &'a dyn Source,
+    measures: &'a [Measure],
+    /// By the number of the event, of those that are defined.
+    roles: Vec<Option<Roles>>,
+    series: Vec<Series>,
+    pub(super) threads: Threads,
+    /// By measure.
+    keys: Vec<Keys>,
+    times: Times<'a>,
+    losses: Losses,
+}
+
+impl<'a> Matcher<'a> {
+    /// For the events of `source`.
+    pub fn new(measures: &'a [Measure], source: &'a dyn Source) -> Matcher<'a> {
+        Matcher::with_limits(measures, source, (MOST_NESTED, MOST_KEYS))
+    }
+
+    /// `limits`: how many spans can be open in a thread, and how many keys.
+    pub(super) fn with_limits(
+        measures: &'a [Measure],
+        source: &'a dyn Source,
+        limits: (usize, usize),
+    ) -> Matcher<'a> {
+        Matcher {
+            source,
+            measures,
+            roles: Vec::new(),
+            series: Vec::new(),
+            threads: Threads::new(measures.len(), limits.0),
+            keys: measures.iter().map(|_| Keys::new(limits.1)).collect(),
+            times: Times::of(source),
+            losses: Losses::default(),
+        }
+    }
+
+    /// The series so far, in the order in which their events came.
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// What was lost so far.
+    pub fn losses(&self) -> Losses {
+        self.losses
+    }
+
+    /// How many durations are open: they have begun, and their ends have not come yet.
+    pub fn open(&self) -> usize {
+        self.threads.open() + self.keys.iter().map(Keys::len).sum::<usize>()
+    }
+
+    /// Whether events of this definition matter.
+    pub fn concerns(&mut self, event: &Event) -> bool {
+        self.learn(event);
+        self.roles(event)
+            .is_some_and(|roles| !roles.list.is_empty())
+    }
+
+    /// Forgets all that is open and counts it: events are missing here.
+    pub fn gap(&mut self) {
+        self.losses.begins += self.threads.clear();
+        self.losses.begins += self.keys.iter_mut().map(Keys::clear).sum::<u64>();
+    }
+
+    /// Takes the next event, and tells `found` of each duration that it ends.
+    #[inline]
+    pub fn add(&mut self, event: &Event, mut found: impl FnMut(Found)) {
+        if event.missed > 0 {
+            self.gap();
+        }
+        if event.important {
+            return;
+        }
+        self.learn(event);
+        let Some(Some(roles)) = self.roles.get(event.id.0 as usize) else {
+            return;
+        };
+        if roles.list.is_empty() {
+            return;
+        }
+        let (Some(time), thread) = (
+            self.times.time(event),
+            self.threads.number(event, self.source),
+        ) else {
+            self.losses.values += 1;
+            return;
+        };
+        let mut play = Play {
+            event,
+            time,
+            thread,
+            threads: &mut self.threads,
+            losses: &mut self.losses,
+        };
+        for role in &roles.list {
+            let duration = play.role(role, roles, &mut self.keys[role.measure]);
+            if let Some(duration) = duration {
+                found(duration);
+            }
+        }
+    }
+
+    fn roles(&self, event: &Event) -> Option<&Roles> {
+        self.roles.get(event.id.0 as usize)?.as_ref()
+    }
+
+    /// Looks at the definition of an event, unless it is known.
+    #[inline]
+    fn learn(&mut self, event: &Event) {
+        if self.roles(event).is_none() {
+            self.learn_new(event);
+        }
+    }
+
+    #[cold]
+    fn learn_new(&mut self, event: &Event) {
+        let Some(definition) = self.source.definition(event.id) else {
+            return;
+        };
+        let place = event.id.0 as usize;
+        // Only defined events make this longer.
+        if self.roles.len() <= place {
+            self.roles.resize_with(place + 1, || None);
+        }
+        self.roles[place] = Some(Roles::of(definition, self.measures, &mut self.series));
+    }
+}
+
+/// An event that plays its roles.
+struct Play<'m, 'e> {
+    event: &'e Event,
+    time: u64,
+    thread: Option<u32>,
+    threads: &'m mut Threads,
+    losses: &'m mut Losses,
+}
+
+impl Play<'_, '_> {
+    #[inline]
+    fn role(&mut self, role: &Role, roles: &Roles, keys: &mut Keys) -> Option<Found> {
+        match role.action {
+            Action::Begin => {
+                let thread = self.thread()?;
+                let forgotten = self
+                    .threads
+                    .begin(thread, role.measure, role.series, self.time);
+                self.losses.begins += forgotten;
+                None
+            }
+            Action::End => {
+                let thread = self.thread()?;
+                let Some((begin, depth, inside)) =
+                    self.threads.end(thread, role.measure, role.series)
+                else {
+                    self.losses.ends += 1;
+                    return None;
+                };
+                self.losses.begins += inside;
+                self.duration(role, begin, depth, None)
+            }
+            Action::BeginKey(position) => {
+                let key = self.key(position, roles)?;
+                self.losses.begins += keys.begin(role.series, key, self.time);
+                None
+            }
+            Action::EndKey(position) => {
+                let key = self.key(position, roles)?;
+                match keys.end(role.series, key) {
+                    (key, Some(begin)) => self.duration(role, begin, 0, Some(key)),
+                    _ => {
+                        self.losses.ends += 1;
+                        None
+                    }
+                }
+            }
+            Action::Every => {
+                let thread = self.thread()?;
+                let before = self.threads.every(thread, role.series, self.time)?;
+                self.duration(role, before, 0, None)
+            }
+            Action::Value(position) => self.value(role, position, roles),
+        }
+    }
+
+    fn thread(&mut self) -> Option<u32> {
+        if self.thread.is_none() {
+            self.losses.threads += 1;
+        }
+        self.thread
+    }
+
+    fn key(&mut self, position: usize, roles: &Roles) -> Option<SpanKey> {
+        let value = self.event.values(&roles.layout).nth(position);
+        let key = value.as_ref().and_then(SpanKey::of);
+        self.losses.values += u64::from(key.is_none());
+        key
+    }
+
+    fn value(&mut self, role: &Role, position: usize, roles: &Roles) -> Option<Found> {
+        let value = self.event.values(&roles.layout).nth(position);
+        let Some(value) = value.as_ref().and_then(number_in) else {
+            self.losses.values += 1;
+            return None;
+        };
+        Some(Found {
+            value,
+            ..self.found(role, self.time, 0, None)
+        })
+    }
+
+    #[inline]
+    fn duration(
+        &mut self,
+        role: &Role,
+        begin: u64,
+        depth: usize,
+        key: Option<SpanKey>,
+    ) -> Option<Found> {
+        if begin > self.time {
+            self.losses.reversed += 1;
+            return None;
+        }
+        Some(self.found(role, begin, depth, key))
+    }
+
+    #[inline]
+    fn found(&self, role: &Role, begin: u64, depth: usize, key: Option<SpanKey>) -> Found {
+        Found {
+            series: role.series,
+            begin,
+            end: self.time,
+            value: self.time - begin,
+            thread: self.event.thread,
+            tid: self.event.tid,
+            key,
+            depth,
+        }
+    }
+}

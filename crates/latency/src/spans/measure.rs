@@ -1,0 +1,74 @@
+//! Says which durations are wanted, and what they are called.
+
+use timeline::FieldType;
+
+/// Which durations are wanted. Names of events and spans are patterns: `*` is any text and `?` any
+/// one character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Measure {
+    /// Spans of these names, each as a series of its own: from `begin X` to `end X` of one thread,
+    /// and from `start X` to `finish X` with the same first value.
+    Spans(String),
+    /// From one event to another.
+    Between {
+        /// The names of the first events.
+        from: String,
+        /// The names of the last events. May be the same.
+        to: String,
+        /// The field whose value both events share. `None`: both are of one thread.
+        key: Option<String>,
+    },
+    /// From an event to the next one of the same name and the same thread, each name as a series of
+    /// its own.
+    Every(String),
+    /// The values of a field, which are no durations unless its unit says so.
+    Values {
+        /// The names of the events.
+        event: String,
+        /// The field. A number is the position of a value, beginning with 0.
+        field: String,
+    },
+}
+
+impl Measure {
+    /// What was asked for, in one word: `a..b` for the durations between `a` and `b`.
+    pub fn name(&self) -> String {
+        match self {
+            Measure::Spans(name) | Measure::Every(name) => name.clone(),
+            Measure::Between { from, to, .. } => format!("{from}..{to}"),
+            Measure::Values { event, field } => format!("{event}.{field}"),
+        }
+    }
+}
+
+/// Durations, or values, of one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    /// The name of the span or of the event, or what was asked for.
+    pub name: String,
+    /// The unit of the values.
+    pub unit: Unit,
+}
+
+/// The unit of the values of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unit {
+    /// Nanoseconds.
+    #[default]
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// A plain number.
+    None,
+}
+
+impl Unit {
+    /// The unit of a field; `None` if there is no field of a known type.
+    pub(super) fn of(kind: Option<FieldType<'_>>) -> Unit {
+        match kind {
+            Some(FieldType::Ns) => Unit::Nanoseconds,
+            Some(FieldType::Bytes) => Unit::Bytes,
+            _ => Unit::None,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Says what the events of a definition mean for the durations that are wanted.
+
+use timeline::{Definition, Edge, Layout, Pairing, Value, matches_pattern};
+
+use super::measure::{Measure, Series, Unit};
+
+/// What an event of a definition does for one measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Role {
+    /// The number of the measure.
+    pub measure: usize,
+    /// The number of the series.
+    pub series: usize,
+    pub action: Action,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    End,
+    /// With the position of the key.
+    EndKey(usize),
+    Begin,
+    BeginKey(usize),
+    Every,
+    /// With the position of the value.
+    Value(usize),
+}
+
+/// The roles of a definition, in the order in which they are played: an event that ends one
+/// duration and begins another does it in this order.
+pub struct Roles {
+    pub layout: Layout,
+    pub list: Vec<Role>,
+}
+
+impl Roles {
+    /// Adds series to the list if they are new.
+    pub fn of(definition: &Definition, measures: &[Measure], series: &mut Vec<Series>) -> Roles {
+        let name = definition.name();
+        let mut list = Vec::new();
+        for (measure, wanted) in measures.iter().enumerate() {
+            let actions = actions(definition, &name, wanted);
+            list.extend(actions.into_iter().map(|(action, found)| Role {
+                measure,
+                series: number_of(found, series),
+                action,
+            }));
+        }
+        Roles {
+            layout: Layout::of(definition),
+            list,
+        }
+    }
+}
+
+fn number_of(wanted: Series, series: &mut Vec<Series>) -> usize {
+    let known = series.iter().position(|known| *known == wanted);
+    known.unwrap_or_else(|| {
+        series.push(wanted);
+        series.len() - 1
+    })
+}
+
+/// What events of this definition do for a measure, each with its series.
+fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action, Series)> {
+    let series = |name: &str| Series {
+        name: name.to_owned(),
+        unit: Unit::Nanoseconds,
+    };
+    let mut actions = Vec::new();
+    match wanted {
+        Measure::Spans(pattern) => {
+            let part = definition.span_part();
+            let part = part.filter(|part| matches_pattern(pattern, &part.span));
+            actions.extend(part.map(|part| {
+                let action = match (part.edge, part.pairing) {
+                    (Edge::Begin, Pairing::Thread) => Action::Begin,
+                    (Edge::End, Pairing::Thread) => Action::End,
+                    (Edge::Begin, Pairing::Key) => Action::BeginKey(0),
+                    (Edge::End, Pairing::Key) => Action::EndKey(0),
+                };
+                (action, series(&part.span))
+            }));
+        }
+        Measure::Between { from, to, key } => {
+            let position = |key: &str| position(definition, key);
+            let between = series(&wanted.name());
+            let key = key.as_deref().map(position);
+            let mut add = |pattern: &str, by_thread: Action, by_key: fn(usize) -> Action| {
+                if !matches_pattern(pattern, name) {
+                    return;
+                }
+                let action = match key {
+                    None => Some(by_thread),
+                    // An event without the field is neither.
+                    Some(position) => position.map(by_key),
+                };
+                actions.extend(action.map(|action| (action, between.clone())));
+            };
+            add(to, Action::End, Action::EndKey);
+            add(from, Action::Begin, Action::BeginKey);
+        }
+        Measure::Every(pattern) => {
+            if matches_pattern(pattern, name) {
+                actions.push((Action::Every, series(name)));
+            }
+        }
+        Measure::Values { event, field } => {
+            let position = position(definition, field);
+            let position = position.filter(|_| matches_pattern(event, name));
+            actions.extend(position.map(|position| {
+                let kind = definition.fields().nth(position).map(|field| field.kind);
+                let series = Series {
+                    name: format!("{name}.{field}"),
+                    unit: Unit::of(kind),
+                };
+                (Action::Value(position), series)
+            }));
+        }
+    }
+    actions
+}
+
+/// The position of a field, by its name or its number.
+fn position(definition: &Definition, field: &str) -> Option<usize> {
+    let named = definition.arguments().position(|name| name == field);
+    named.or_else(|| field.parse().ok())
+}
+
+/// The value as a number to be recorded; `None` if it is none, or negative.
+pub fn number_in(value: &Value<'_>) -> Option<u64> {
+    match value {
+        Value::Int(value) => u64::try_from(*value).ok(),
+        Value::Uint(value) => Some(*value),
+        Value::Float(value) if *value >= 0.0 => Some(value.round() as u64),
+        _ => None,
+    }
+}

@@ -1,0 +1,368 @@
+//! Tests that durations are those that a naive search finds.
+
+use proptest::prelude::*;
+use timeline::{Definition, Event, EventId, Frame, Priority, Source, ThreadRef};
+
+use super::{Found, Losses, Matcher, Measure, Unit};
+
+/// The events of some definitions. Thread 9 is not known.
+struct Definitions(Vec<Definition>);
+
+impl Definitions {
+    fn of(messages: &[&str]) -> Definitions {
+        let numbered = messages.iter().enumerate();
+        let define = |(number, message): (usize, &&str)| {
+            Definition::new(EventId(number as u32), "t", Priority::Info, *message)
+        };
+        Definitions(numbered.map(define).collect())
+    }
+}
+
+impl Source for Definitions {
+    fn definition(&self, id: EventId) -> Option<&Definition> {
+        self.0.get(id.0 as usize)
+    }
+
+    fn thread(&self, event: &Event) -> Option<timeline::Thread> {
+        let thread = timeline::Thread {
+            tid: event.tid,
+            ..timeline::Thread::default()
+        };
+        (event.thread.0 != 9).then_some(thread)
+    }
+
+    fn time(&self, event: &Event) -> Option<u64> {
+        event.time.map(Into::into)
+    }
+
+    fn frame(&self, _: &Event, address: u64) -> Frame {
+        Frame::unknown(address)
+    }
+
+    fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
+        Box::new(self.0.iter())
+    }
+}
+
+fn event(id: u32, thread: u32, time: u64, key: i64) -> Event {
+    Event {
+        ticks: time,
+        id: EventId(id),
+        core: 0,
+        node: 0,
+        thread: ThreadRef(thread),
+        tid: thread,
+        args: [key, 7, 0, 0],
+        payload: None,
+        time: time.try_into().ok(),
+        missed: 0,
+        important: false,
+        duration: None,
+    }
+}
+
+fn measured(
+    source: &Definitions,
+    measures: &[Measure],
+    events: &[Event],
+) -> (Vec<(String, u64, u64, usize)>, Losses, usize) {
+    let mut matcher = Matcher::new(measures, source);
+    let mut all: Vec<Found> = Vec::new();
+    events
+        .iter()
+        .for_each(|event| matcher.add(event, |found| all.push(found)));
+    let row = |found: Found| {
+        assert_eq!(found.value, found.end - found.begin);
+        let name = matcher.series()[found.series].name.clone();
+        (name, found.begin, found.end, found.depth)
+    };
+    let rows = all.into_iter().map(row).collect();
+    (rows, matcher.losses(), matcher.open())
+}
+
+const MESSAGES: [&str; 9] = [
+    "begin a $n",
+    "end a $n",
+    "begin b",
+    "end b",
+    "start job $id",
+    "finish job $id",
+    "x: $id",
+    "y: $n of $id",
+    "other $n",
+];
+
+/// The durations that a search in a list of all begins finds: by thread if `key` is `None`, else by
+/// the argument at these positions of begins and ends.
+fn naive(
+    events: &[Event],
+    begins: &[(u32, u32)],
+    key: Option<(usize, usize)>,
+    depths: bool,
+) -> (Vec<(u64, u64, usize)>, Losses, usize) {
+    let mut open: Vec<(u32, u32, i64, u64)> = Vec::new();
+    let (mut found, mut losses) = (Vec::new(), Losses::default());
+    for event in events {
+        let time = event.time.map_or(0, u64::from);
+        if event.missed > 0 {
+            losses.begins += open.len() as u64;
+            open.clear();
+        }
+        let (thread, id) = (event.thread.0, event.id.0);
+        // An end comes first if one event is both.
+        if let Some((begin, _)) = begins.iter().find(|(_, end)| *end == id) {
+            if key.is_none() && thread == 9 {
+                losses.threads += 1;
+            } else {
+                let value = key.map_or(0, |(_, end)| event.args[end]);
+                let is_it = |one: &(u32, u32, i64, u64)| match key {
+                    None => one.0 == thread && one.1 == *begin,
+                    Some(_) => one.1 == *begin && one.2 == value,
+                };
+                match open.iter().rposition(is_it) {
+                    None => losses.ends += 1,
+                    Some(at) => {
+                        let began = open[at].3;
+                        let around = open[..at].iter().filter(|one| one.0 == thread).count();
+                        let before = open.len();
+                        let mut place = 0;
+                        open.retain(|one| {
+                            place += 1;
+                            let is_inside = key.is_none() && one.0 == thread && place > at;
+                            place - 1 != at && !is_inside
+                        });
+                        losses.begins += (before - open.len() - 1) as u64;
+                        match began > time {
+                            true => losses.reversed += 1,
+                            false => found.push((began, time, if depths { around } else { 0 })),
+                        }
+                    }
+                }
+            }
+        }
+        if begins.iter().any(|(begin, _)| *begin == id) {
+            if key.is_none() && thread == 9 {
+                losses.threads += 1;
+                continue;
+            }
+            let value = key.map_or(0, |(begin, _)| event.args[begin]);
+            if key.is_some() {
+                let before = open.len();
+                open.retain(|one| !(one.1 == id && one.2 == value));
+                losses.begins += (before - open.len()) as u64;
+            }
+            open.push((thread, id, value, time));
+        }
+    }
+    (found, losses, open.len())
+}
+
+fn streams() -> impl Strategy<Value = Vec<Event>> {
+    let one = (
+        0..MESSAGES.len() as u32,
+        prop_oneof![8 => 0_u32..3, 1 => Just(9)],
+        0_i64..3,
+        prop_oneof![20 => 0_i64..9, 1 => -9_i64..0],
+        0..40,
+    );
+    prop::collection::vec(one, 0..120).prop_map(|rows| {
+        let mut time = 1_000;
+        let make = |(id, thread, key, step, gap): (u32, u32, i64, i64, i32)| {
+            time += step;
+            Event {
+                missed: u64::from(gap == 0),
+                args: [key, (key + 1) % 3, 0, 0],
+                ..event(id, thread, time as u64, key)
+            }
+        };
+        rows.into_iter().map(make).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn durations_are_those_that_a_naive_search_finds(events in streams()) {
+        let source = Definitions::of(&MESSAGES);
+        let between = |key: Option<&str>, from: &str, to: &str| Measure::Between {
+            from: from.into(),
+            to: to.into(),
+            key: key.map(Into::into),
+        };
+        for (measure, begins, key, depths) in [
+            (Measure::Spans("t.?".into()), &[(0, 1), (2, 3)][..], None, true),
+            (Measure::Spans("t.b".into()), &[(2, 3)], None, true),
+            (Measure::Spans("t.job".into()), &[(4, 5)], Some((0, 0)), false),
+            (between(None, "t.x", "t.y"), &[(6, 7)], None, true),
+            (between(Some("id"), "t.x", "t.y"), &[(6, 7)], Some((0, 1)), false),
+            (between(None, "t.x", "t.x"), &[(6, 6)], None, true),
+            (between(Some("0"), "t.x", "t.other"), &[(6, 8)], Some((0, 0)), false),
+        ] {
+            let measures = [measure];
+            let (found, losses, open) = measured(&source, &measures, &events);
+            let found: Vec<_> = found.into_iter().map(|(_, begin, end, depth)| {
+                (begin, end, depth)
+            }).collect();
+            prop_assert_eq!((found, losses, open), naive(&events, begins, key, depths));
+        }
+    }
+
+    #[test]
+    fn several_measures_find_what_each_finds_alone(events in streams()) {
+        let source = Definitions::of(&MESSAGES);
+        let measures = [
+            Measure::Spans("*".into()),
+            Measure::Every("t.other".into()),
+            Measure::Between { from: "t.x".into(), to: "t.y".into(), key: None },
+        ];
+        let (mut all, losses, open) = measured(&source, &measures, &events);
+        let mut each = Vec::new();
+        let (mut each_lost, mut each_open) = (0, 0);
+        for measure in measures {
+            let (found, losses, open) = measured(&source, &[measure], &events);
+            each.extend(found);
+            each_lost += losses.total();
+            each_open += open;
+        }
+        all.sort();
+        each.sort();
+        prop_assert_eq!((all, losses.total(), open), (each, each_lost, each_open));
+    }
+
+    #[test]
+    fn every_is_the_time_since_the_event_before_in_its_thread(events in streams()) {
+        let source = Definitions::of(&MESSAGES);
+        let (found, losses, _) = measured(&source, &[Measure::Every("t.other".into())], &events);
+        let mut expected = Vec::new();
+        for (at, event) in events.iter().enumerate() {
+            let (time, thread) = (event.time.map_or(0, u64::from), event.thread);
+            if event.id.0 != 8 || thread.0 == 9 || event.missed > 0 {
+                continue;
+            }
+            // Nobody knows what was before a gap.
+            let before = events[..at].iter().enumerate().rev();
+            let before = before.take_while(|(place, _)| events[place + 1].missed == 0);
+            let mut before = before.map(|(_, event)| event);
+            let before = before.find(|one| one.id.0 == 8 && one.thread == thread);
+            if let Some(began) = before.map(|one| one.time.map_or(0, u64::from)) {
+                if began <= time {
+                    expected.push(("t.other".to_owned(), began, time, 0));
+                }
+            }
+        }
+        let unknown = |one: &&Event| one.id.0 == 8 && one.thread.0 == 9;
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(losses.threads, events.iter().filter(unknown).count() as u64);
+    }
+}
+
+#[test]
+fn the_time_before_a_gap_is_not_the_begin_of_anything() {
+    let source = Definitions::of(&MESSAGES);
+    let mut events = vec![event(8, 0, 10, 1), event(8, 0, 20, 1), event(8, 0, 30, 1)];
+    events[2].missed = 1;
+    let (found, ..) = measured(&source, &[Measure::Every("t.other".into())], &events);
+    assert_eq!(found, [("t.other".into(), 10, 20, 0)]);
+}
+
+#[test]
+fn values_have_the_units_of_their_fields() {
+    let messages = [
+        "sent $size:bytes",
+        "took $time:ns",
+        "got $n:i32",
+        "at $rate:f64",
+    ];
+    let source = Definitions::of(&messages);
+    let fields = ["size", "time", "n", "rate"];
+    let measures: Vec<_> = fields
+        .iter()
+        .map(|field| Measure::Values {
+            event: "t.*".into(),
+            field: (*field).into(),
+        })
+        .collect();
+    let mut matcher = Matcher::new(&measures, &source);
+    let mut values = Vec::new();
+    for id in 0..4 {
+        let key = match id {
+            3 => f64::to_bits(2.5) as i64,
+            _ => 40 + i64::from(id),
+        };
+        matcher.add(&event(id, 0, 5, key), |found| values.push(found.value));
+    }
+    matcher.add(&event(2, 0, 5, -1), |_| panic!("a negative number"));
+    matcher.add(&event(3, 0, 5, f64::NAN.to_bits() as i64), |_| {
+        panic!("no number")
+    });
+    assert_eq!(values, [40, 41, 42, 3]);
+    assert_eq!(matcher.losses().values, 2);
+    let units: Vec<_> = matcher.series().iter().map(|series| series.unit).collect();
+    assert_eq!(
+        units,
+        [Unit::Bytes, Unit::Nanoseconds, Unit::None, Unit::None]
+    );
+}
+
+#[test]
+fn keys_are_equal_whatever_their_integers_are() {
+    let source = Definitions::of(&[
+        "start job $id:i32",
+        "finish job $id:u64",
+        "finish job $id:str",
+    ]);
+    let spans = [Measure::Spans("*".into())];
+    let events = [
+        event(0, 0, 5, 7),
+        event(0, 1, 6, -1),
+        event(1, 2, 9, 7),
+        event(1, 2, 9, -1),
+    ];
+    let (found, losses, open) = measured(&source, &spans, &events);
+    assert_eq!(found, [("t.job".into(), 5, 9, 0)]);
+    // -1 is not 2^64 - 1.
+    assert_eq!((losses.ends, open), (1, 1));
+}
+
+#[test]
+fn memory_is_bounded_by_what_is_open_and_that_has_a_limit() {
+    let source = Definitions::of(&MESSAGES);
+    let spans = [Measure::Spans("*".into())];
+    let mut matcher = Matcher::with_limits(&spans, &source, (100, 1 << 12));
+    let (mut found, most) = (0_u64, 1 << 12);
+    for number in 0..most + 5 {
+        matcher.add(&event(4, 0, 10 + number as u64, number), |_| found += 1);
+    }
+    assert_eq!((matcher.open() as i64, matcher.losses().begins), (most, 5));
+    // The oldest five are forgotten.
+    for number in 0..10 {
+        matcher.add(&event(5, 0, 1 << 40, number), |_| found += 1);
+    }
+    assert_eq!((found, matcher.losses().ends), (5, 5));
+    for number in 0..150 {
+        matcher.add(&event(0, 0, 10 + number, 0), |_| found += 1);
+    }
+    assert_eq!(matcher.losses().begins, 5 + 150 - 100);
+}
+
+#[test]
+fn threads_that_come_and_go_do_not_stay() {
+    let source = Definitions::of(&MESSAGES);
+    let spans = [Measure::Spans("*".into())];
+    let mut matcher = Matcher::new(&spans, &source);
+    matcher.add(&event(0, 5_000_000, 1, 0), |_| ());
+    let mut found = 0;
+    for thread in 10..200_000 {
+        matcher.add(&event(0, thread, 1, 0), |_| found += 1);
+        matcher.add(&event(1, thread, 2, 0), |_| found += 1);
+    }
+    assert!(
+        matcher.threads.kept() < 150_000,
+        "{}",
+        matcher.threads.kept()
+    );
+    matcher.add(&event(1, 5_000_000, 9, 0), |duration| {
+        assert_eq!(duration.value, 8);
+        found += 1;
+    });
+    assert_eq!((found, matcher.losses()), (199_991, Losses::default()));
+}

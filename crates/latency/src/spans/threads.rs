@@ -1,0 +1,147 @@
+//! Pairs events of one thread: an end belongs to the innermost open begin of its series.
+
+use rustc_hash::FxHashMap;
+use timeline::{Event, Source, ThreadRef};
+
+/// Threads of which something is kept though nothing is open in them.
+const MOST_IDLE: usize = 1 << 16;
+
+/// What is open in each thread.
+pub struct Threads {
+    numbers: FxHashMap<(ThreadRef, u32), Option<u32>>,
+    states: Vec<State>,
+    /// The thread that was asked for last.
+    last: Option<((ThreadRef, u32), u32)>,
+    measures: usize,
+    most: usize,
+    /// So many threads are kept before idle ones are forgotten.
+    limit: usize,
+}
+
+struct State {
+    /// By measure.
+    open: Vec<Vec<Open>>,
+    /// When an event of each series was logged last.
+    last: FxHashMap<usize, u64>,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    series: usize,
+    time: u64,
+}
+
+impl Threads {
+    /// `most`: so many may be open in each thread and measure.
+    pub fn new(measures: usize, most: usize) -> Threads {
+        Threads {
+            numbers: FxHashMap::default(),
+            states: Vec::new(),
+            last: None,
+            measures,
+            most,
+            limit: MOST_IDLE,
+        }
+    }
+
+    /// The number of the thread of an event; `None` if the thread is not known.
+    #[inline]
+    pub fn number(&mut self, event: &Event, source: &dyn Source) -> Option<u32> {
+        let key = (event.thread, event.tid);
+        match self.last {
+            Some((last, number)) if last == key => Some(number),
+            _ => self.other(key, event, source),
+        }
+    }
+
+    fn other(&mut self, key: (ThreadRef, u32), event: &Event, source: &dyn Source) -> Option<u32> {
+        if !self.numbers.contains_key(&key) {
+            if self.numbers.len() >= self.limit {
+                self.forget_idle();
+            }
+            let number = source.thread(event).map(|_| {
+                self.states.push(State {
+                    open: vec![Vec::new(); self.measures],
+                    last: FxHashMap::default(),
+                });
+                (self.states.len() - 1) as u32
+            });
+            self.numbers.insert(key, number);
+        }
+        let number = self.numbers[&key]?;
+        self.last = Some((key, number));
+        Some(number)
+    }
+
+    /// Forgets the threads in which nothing is open.
+    fn forget_idle(&mut self) {
+        let (mut states, mut kept) = (Vec::new(), FxHashMap::default());
+        for (key, number) in self.numbers.drain() {
+            let Some(number) = number else { continue };
+            let state = &mut self.states[number as usize];
+            if state.open.iter().any(|open| !open.is_empty()) {
+                kept.insert(key, Some(states.len() as u32));
+                let (open, last) = (&mut state.open, &mut state.last);
+                states.push(State {
+                    open: std::mem::take(open),
+                    last: std::mem::take(last),
+                });
+            }
+        }
+        self.limit = MOST_IDLE.max(2 * kept.len());
+        (self.states, self.numbers, self.last) = (states, kept, None);
+    }
+
+    /// Returns how many open ones were forgotten for it.
+    #[inline]
+    pub fn begin(&mut self, thread: u32, measure: usize, series: usize, time: u64) -> u64 {
+        let open = &mut self.states[thread as usize].open[measure];
+        let is_full = open.len() >= self.most;
+        if is_full {
+            open.remove(0);
+        }
+        open.push(Open { series, time });
+        u64::from(is_full)
+    }
+
+    /// When the innermost of this series began and in how many others it lies, and how many were
+    /// open inside it, whose ends are missing. `None` if none of the series is open.
+    #[inline]
+    pub fn end(&mut self, thread: u32, measure: usize, series: usize) -> Option<(u64, usize, u64)> {
+        let open = &mut self.states[thread as usize].open[measure];
+        let place = open.iter().rposition(|open| open.series == series)?;
+        let inside = (open.len() - 1 - place) as u64;
+        let time = open[place].time;
+        open.truncate(place);
+        Some((time, place, inside))
+    }
+
+    /// When the event of this series before was logged.
+    #[inline]
+    pub fn every(&mut self, thread: u32, series: usize, time: u64) -> Option<u64> {
+        self.states[thread as usize].last.insert(series, time)
+    }
+
+    /// Forgets all that is open. Returns how much that was.
+    pub fn clear(&mut self) -> u64 {
+        let mut count = 0;
+        for state in &mut self.states {
+            state.last.clear();
+            for open in &mut state.open {
+                count += open.len() as u64;
+                open.clear();
+            }
+        }
+        count
+    }
+
+    #[cfg(test)]
+    pub fn kept(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn open(&self) -> usize {
+        let open = self.states.iter().flat_map(|state| &state.open);
+        open.map(Vec::len).sum()
+    }
+}
