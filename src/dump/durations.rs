@@ -69,6 +69,11 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
         }
     }
 
+    /// The events without their durations. Those that wait are not among them any more.
+    pub fn get_ref(&self) -> &I {
+        &self.events
+    }
+
     /// Reads the next event into the list. Returns `false` at the end.
     fn read(&mut self) -> bool {
         let Some(event) = self.events.next() else {

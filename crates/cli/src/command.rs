@@ -12,8 +12,8 @@ use crate::failure::Result;
 use crate::pager::Pager;
 use crate::target::Target;
 use crate::{
-    channel, demo, dump, events, export, generate, import, index, info, list, output, priority,
-    record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
+    channel, demo, dump, events, export, generate, import, index, info, list, outliers, output,
+    priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -34,7 +34,7 @@ struct Cli {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: clap::ColorChoice,
 
-    /// Do not show the output of dump, search and events in a pager
+    /// Do not show the output of dump, search, events and outliers in a pager
     #[arg(long, global = true)]
     no_pager: bool,
 
@@ -53,6 +53,7 @@ pub enum Verb {
     Index(index::Args),
     Stats(stats::Args),
     Events(events::Args),
+    Outliers(outliers::Args),
     Serve(serve::Args),
     Save(save::Args),
     Record(record::Args),
@@ -80,6 +81,7 @@ impl Verb {
             Verb::Tail(args) => Some(("tail", &mut args.target)),
             Verb::Events(args) if args.check.is_none() => Some(("events", &mut args.target)),
             Verb::Stats(args) => Some(("stats", &mut args.target)),
+            Verb::Outliers(args) => Some(("outliers", &mut args.target)),
             Verb::Save(args) => Some(("save", &mut args.target)),
             Verb::Record(args) => Some(("record", &mut args.target)),
             Verb::Export(args) => Some(("export", &mut args.target)),
@@ -103,6 +105,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("index", index::EXAMPLES),
     ("stats", stats::EXAMPLES),
     ("events", events::EXAMPLES),
+    ("outliers", outliers::EXAMPLES),
     ("serve", serve::EXAMPLES),
     ("save", save::EXAMPLES),
     ("record", record::EXAMPLES),
@@ -151,7 +154,10 @@ pub fn parse() -> Result<(Verb, Option<Pager>)> {
             if let Some((verb, target)) = cli.verb.target() {
                 target.choose(verb)?;
             }
-            let is_long = matches!(cli.verb, Verb::Dump(_) | Verb::Search(_) | Verb::Events(_));
+            let is_long = matches!(
+                cli.verb,
+                Verb::Dump(_) | Verb::Search(_) | Verb::Events(_) | Verb::Outliers(_)
+            );
             let pager = (is_long && !cli.no_pager).then(Pager::start);
             Ok((cli.verb, pager))
         }

@@ -6,6 +6,7 @@ mod columns;
 mod command;
 mod demo;
 mod dump;
+mod durations;
 mod events;
 mod export;
 mod failure;
@@ -19,6 +20,7 @@ mod indexing;
 mod info;
 mod json;
 mod list;
+mod outliers;
 mod output;
 mod pager;
 mod permission;
@@ -80,6 +82,7 @@ fn run(verb: Verb) -> Result {
         Verb::Index(args) => index::run(&args),
         Verb::Stats(args) => stats::run(&args),
         Verb::Events(args) => events::run(&args),
+        Verb::Outliers(args) => outliers::run(&args),
         Verb::Serve(args) => serve::run(&args),
         Verb::Save(args) => save::run(&args),
         Verb::Record(args) => record::run(&args),

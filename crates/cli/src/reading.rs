@@ -6,7 +6,7 @@ use timeline::{Attached, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents, Select};
 use timeline_search::Query;
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::filters::{Wanted, report_missed, wanted_events};
 use crate::health;
 use crate::programs::Programs;
@@ -32,6 +32,27 @@ impl Reading {
         Ok(Reading {
             path: target.path().into(),
             opened: target.open_indexed()?,
+        })
+    }
+
+    /// Opens it to be read several times: of a timeline that programs log to, it opens a snapshot,
+    /// which nobody else sees.
+    pub fn open_still(target: &Target) -> Result<Reading> {
+        let reading = Reading::open(target)?;
+        let Opened::Ring(at) = &reading.opened else {
+            return Ok(reading);
+        };
+        if at.is_snapshot() {
+            return Ok(reading);
+        }
+        let failed = |error| Failure::Message(format!("cannot make a directory: {error}"));
+        let directory = tempfile::tempdir().map_err(failed)?;
+        let file = directory.path().join("still.timeline");
+        at.save(&file)?;
+        let still = Attached::open(&file)?;
+        Ok(Reading {
+            opened: Opened::Ring(Box::new(still)),
+            ..reading
         })
     }
 

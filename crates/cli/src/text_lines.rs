@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use timeline::{
     Definition, Event, Source,
-    dump::{FRAME, Messages, Text, printable, printable_line, stack},
+    dump::{FRAME, Messages, Text, printable, printable_line, stack, took},
 };
 use timeline_search::Needle;
 
@@ -239,6 +239,7 @@ impl<'a> TextLines<'a> {
                     let message = self.messages.text(event, definition);
                     let message = printable_line(&message);
                     marked(&message, needle, (self.theme.bad, wanted), out)?;
+                    took(event, out);
                 }
                 Column::Time => self.times.write(moment, out),
                 _ => self.cell(column, event, definition, is_last, out)?,

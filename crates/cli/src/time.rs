@@ -22,6 +22,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parses a duration such as 100us, 10ms or 1.5s into nanoseconds. Zero is refused.
+pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
+    let duration = parse_duration(text)?;
+    Ok(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
 /// Now, in nanoseconds since 1970.
 pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

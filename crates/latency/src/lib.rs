@@ -5,4 +5,4 @@
 
 mod spans;
 
-pub use spans::{Found, Losses, Matcher, Measure, Series, Unit};
+pub use spans::{Found, Losses, Matcher, Measure, Series, Unit, concerns};

@@ -8,6 +8,7 @@ use timeline_search::Query;
 
 use super::Args;
 use crate::columns::{Column, TimeForm};
+use crate::durations::Paired;
 use crate::failure::{INFALLIBLE, Result};
 use crate::json::{self, Lines};
 use crate::output;
@@ -60,8 +61,9 @@ pub fn run(args: &Args, query: &Query) -> Result {
     }
     out.flush()?;
     for part in &parts {
-        part.events.report_missed();
-        part.events.report()?;
+        let events = part.events.get_ref();
+        events.report_missed();
+        events.report()?;
     }
     Ok(())
 }
@@ -69,7 +71,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
 /// The wanted events of one timeline or archive.
 struct Part<'a> {
     reading: &'a Reading,
-    events: Events<'a>,
+    events: Paired<'a, Events<'a>>,
     /// Whether the ticks of all events are of one clock.
     has_one_clock: bool,
     /// The next one, and when it was logged.
@@ -94,7 +96,7 @@ impl<'a> Part<'a> {
     fn new(reading: &'a Reading, query: &'a Query, order: Order) -> Part<'a> {
         let mut part = Part {
             reading,
-            events: reading.wanted(order, query),
+            events: Paired::new(reading.source(), order, reading.wanted(order, query)),
             has_one_clock: reading
                 .programs()
                 .is_none_or(|programs| programs.share_a_clock()),

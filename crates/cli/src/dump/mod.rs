@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use timeline::{
     Event, Order, Source,
-    dump::{Newest, Table, Text},
+    dump::{Durations, Newest, Table, Text},
 };
 
 use crate::args::Example;
@@ -29,7 +29,9 @@ use crate::thread_columns::ThreadColumns;
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older
 /// event, the category and the message. Important events come first: they are never overwritten.
 /// If entries of the same CPU or thread are missing right before an event, the next line says so:
-/// "… 1,024 entries overwritten …".
+/// "… 1,024 entries overwritten …". An event that ends a span ("end X" after "begin X", or "finish
+/// X" after "start X") says how long that took, if its begin was read: a filter that leaves the
+/// begin out can leave out the time as well.
 ///
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
 /// (since the next older event), core, node, tid, pid, thread, process, category, priority,
@@ -42,7 +44,8 @@ use crate::thread_columns::ThreadColumns;
 /// that the payload had no room for. A thread of a group has group. An event with a call stack has
 /// backtrace. If
 /// entries of the same CPU or thread were overwritten right before the event, missed is their
-/// number. An important event has important: true.
+/// number. An important event has important: true, and one that ends a span has duration, in
+/// nanoseconds.
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.
@@ -137,7 +140,7 @@ pub fn run(args: &Args) -> Result {
     match args.target.open_newest(most)? {
         Opened::Ring(at) => {
             let mut wanted = Wanted::new(&query, &*at);
-            let events = at.events(Order::NewestFirst);
+            let events = Durations::new(&*at, at.events(Order::NewestFirst));
             show(&*at, None, events, &mut wanted, args)?;
             wanted.report();
             Ok(at.intact()?)
@@ -148,7 +151,7 @@ pub fn run(args: &Args) -> Result {
             show(
                 &*archive,
                 programs,
-                events.by_ref(),
+                Durations::new(&*archive, events.by_ref()),
                 &mut Wanted::all(),
                 args,
             )?;

@@ -26,7 +26,8 @@ pub use log_lines::LogLines;
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in
 /// UTC, and unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older
 /// event, null for the oldest; missed, how many entries of its lane were overwritten right before
-/// it, if any were; important, true for an important event; core; node; tid; pid; thread; process;
+/// it, if any were; important, true for an important event; duration, how long the span took that it
+/// ends, in nanoseconds, if that is known; core; node; tid; pid; thread; process;
 /// category; priority; message, the first line with its arguments filled in; template, the whole
 /// message as it was defined; event, the number of its definition; args, the arguments by name, or
 /// by "0", "1" and so on where the message was lost. An event with a printf format has its values
@@ -87,6 +88,10 @@ impl<'a> Lines<'a> {
         }
         if event.important {
             out.push(",\"important\":true");
+        }
+        if let Some(duration) = event.duration {
+            out.push(",\"duration\":");
+            out.number(duration);
         }
         match self.places.get(usize::from(event.core)) {
             Some(Some((node, place))) if *node == event.node => out.fill(place, &event.args),

@@ -8,6 +8,7 @@ use timeline_search::Query;
 
 use super::Args;
 use super::printer::Printer;
+use crate::durations::Pairing;
 use crate::failure::{Failure, Result};
 use crate::filters::{Wanted, wanted_events};
 use crate::format::{agree, things};
@@ -39,6 +40,8 @@ pub fn follow(
     let first = batch.iter().take_while(|event| event.important).count();
     batch[..first].reverse();
     batch[first..].reverse();
+    let mut pairing = Pairing::new(archive);
+    batch.iter_mut().for_each(|event| pairing.add(event));
     health::report(path, archive, events.lost());
     drop(events);
     let mut growth = archive.follow()?;
@@ -80,6 +83,7 @@ pub fn follow(
             output::say(format_args!("{what} removed here before they were read"));
         }
         let idle = batch.is_empty() && missed == 0;
+        batch.iter_mut().for_each(|event| pairing.add(event));
         batch.retain(|event| wanted.has(event));
         if idle && !recorded {
             return Ok(total);

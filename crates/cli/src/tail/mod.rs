@@ -10,6 +10,7 @@ use timeline_search::Query;
 
 use crate::args::Example;
 use crate::columns::Shown;
+use crate::durations::Pairing;
 use crate::failure::{Failure, Result};
 use crate::filters::{Filters, Wanted};
 use crate::format::things;
@@ -122,6 +123,7 @@ struct Follower<'a> {
     batch: Vec<Event>,
     printer: Printer<'a>,
     wanted: Wanted<'a>,
+    pairing: Pairing<'a>,
     /// How many events to begin with, until they are found among those that the ring holds.
     first: Option<usize>,
     restart: Restart<'a>,
@@ -151,6 +153,7 @@ impl<'a> Follower<'a> {
             printer: Printer::new(at, None, args),
             first: first.filter(|_| from == FollowFrom::Oldest),
             wanted,
+            pairing: Pairing::new(at),
             restart: Restart::new(at, args.target.path()),
             missed: 0,
         }
@@ -175,6 +178,8 @@ impl<'a> Follower<'a> {
         let known = self.batch.len();
         let missed = self.follow.poll(&mut self.batch);
         let new = self.batch.len() - known;
+        let read = self.batch[known..].iter_mut();
+        read.for_each(|event| self.pairing.add(event));
         self.wanted.notice_renames();
         let mut place = 0;
         self.batch.retain(|event| {

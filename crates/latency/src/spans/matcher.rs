@@ -123,13 +123,6 @@ impl<'a> Matcher<'a> {
         self.threads.open() + self.keys.iter().map(Keys::len).sum::<usize>()
     }
 
-    /// Whether events of this definition matter.
-    pub fn concerns(&mut self, event: &Event) -> bool {
-        self.learn(event);
-        self.roles(event)
-            .is_some_and(|roles| !roles.list.is_empty())
-    }
-
     /// Forgets all that is open and counts it: events are missing here.
     pub fn gap(&mut self) {
         self.losses.begins += self.threads.clear();

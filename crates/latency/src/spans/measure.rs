@@ -48,6 +48,9 @@ pub struct Series {
     pub name: String,
     /// The unit of the values.
     pub unit: Unit,
+    /// The field whose value both events share, if they are paired by one: its name, or its position
+    /// if it has none.
+    pub key: Option<String>,
 }
 
 /// The unit of the values of a series.

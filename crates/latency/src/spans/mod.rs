@@ -19,3 +19,4 @@ mod tests;
 pub use losses::Losses;
 pub use matcher::{Found, Matcher};
 pub use measure::{Measure, Series, Unit};
+pub use roles::concerns;

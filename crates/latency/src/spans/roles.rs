@@ -53,6 +53,13 @@ impl Roles {
     }
 }
 
+/// Whether events of this definition play a part in the durations that are wanted.
+pub fn concerns(definition: &Definition, measures: &[Measure]) -> bool {
+    let name = definition.name();
+    let mut measures = measures.iter();
+    measures.any(|wanted| !actions(definition, &name, wanted).is_empty())
+}
+
 fn number_of(wanted: Series, series: &mut Vec<Series>) -> usize {
     let known = series.iter().position(|known| *known == wanted);
     known.unwrap_or_else(|| {
@@ -63,9 +70,10 @@ fn number_of(wanted: Series, series: &mut Vec<Series>) -> usize {
 
 /// What events of this definition do for a measure, each with its series.
 fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action, Series)> {
-    let series = |name: &str| Series {
+    let series = |name: &str, key: Option<String>| Series {
         name: name.to_owned(),
         unit: Unit::Nanoseconds,
+        key,
     };
     let mut actions = Vec::new();
     match wanted {
@@ -79,12 +87,16 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
                     (Edge::Begin, Pairing::Key) => Action::BeginKey(0),
                     (Edge::End, Pairing::Key) => Action::EndKey(0),
                 };
-                (action, series(&part.span))
+                let key = (part.pairing == Pairing::Key).then(|| {
+                    let first = definition.arguments().next();
+                    first.unwrap_or("0").to_owned()
+                });
+                (action, series(&part.span, key))
             }));
         }
         Measure::Between { from, to, key } => {
             let position = |key: &str| position(definition, key);
-            let between = series(&wanted.name());
+            let between = series(&wanted.name(), key.clone());
             let key = key.as_deref().map(position);
             let mut add = |pattern: &str, by_thread: Action, by_key: fn(usize) -> Action| {
                 if !matches_pattern(pattern, name) {
@@ -102,7 +114,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
         }
         Measure::Every(pattern) => {
             if matches_pattern(pattern, name) {
-                actions.push((Action::Every, series(name)));
+                actions.push((Action::Every, series(name, None)));
             }
         }
         Measure::Values { event, field } => {
@@ -113,6 +125,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
                 let series = Series {
                     name: format!("{name}.{field}"),
                     unit: Unit::of(kind),
+                    key: None,
                 };
                 (Action::Value(position), series)
             }));

@@ -1,0 +1,97 @@
+//! Finds the durations of a timeline or an archive.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use timeline::{Event, Order};
+use timeline_latency::{Found, Losses, Matcher, Measure};
+use timeline_search::{Filter, Query};
+
+use super::Durations;
+use super::select::Concerned;
+use crate::failure::Result;
+use crate::format::things;
+use crate::output;
+use crate::reading::Reading;
+
+/// Finds durations. The filters are about the events that end them.
+pub struct Finding<'a> {
+    pub matcher: Matcher<'a>,
+    filter: Filter<'a>,
+    measures: &'a [Measure],
+    /// The times of the events that matter.
+    times: Range<u64>,
+}
+
+impl<'a> Finding<'a> {
+    pub fn new(
+        reading: &'a Reading,
+        measures: &'a [Measure],
+        durations: &Durations,
+        query: &'a Query,
+    ) -> Finding<'a> {
+        let source = reading.source();
+        let since = query.since.unwrap_or(0);
+        Finding {
+            matcher: Matcher::new(measures, source),
+            filter: query.on(source),
+            measures,
+            times: since.saturating_sub(durations.longest())..query.until.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Tells `found` of all durations that there are, in the order of their ends.
+    pub fn all(&mut self, reading: &Reading, mut found: impl FnMut(&Matcher, Found)) -> Result {
+        let select = Concerned {
+            source: reading.source(),
+            measures: self.measures,
+            times: self.times.clone(),
+            definitions: HashMap::new(),
+        };
+        let mut events = reading.events_where(Order::OldestFirst, select);
+        for event in events.by_ref() {
+            self.add(&event, &mut found);
+        }
+        events.report()
+    }
+
+    /// Takes the next event, and tells `found` of the wanted durations that it ends.
+    pub fn add(&mut self, event: &Event, mut found: impl FnMut(&Matcher, Found)) {
+        let (filter, mut ended) = (&mut self.filter, Vec::new());
+        self.matcher.add(event, |duration| {
+            if filter.matches(event) {
+                ended.push(duration);
+            }
+        });
+        for duration in ended {
+            found(&self.matcher, duration);
+        }
+    }
+
+    /// Says on standard error what has no other half.
+    pub fn report(&self) {
+        let Losses {
+            ends,
+            begins,
+            threads,
+            values,
+            reversed,
+        } = self.matcher.losses();
+        let open = self.matcher.open() as u64;
+        let parts = [
+            (ends, "end", "without a begin"),
+            (begins, "begin", "without an end"),
+            (open, "span", "still open"),
+            (threads, "event", "of an unknown thread"),
+            (values, "event", "without a time or value"),
+            (reversed, "pair", "that ends before it begins"),
+        ];
+        let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let parts: Vec<_> = parts
+            .map(|(count, thing, why)| format!("{} {why}", things(count, thing)))
+            .collect();
+        if !parts.is_empty() {
+            output::say(format_args!("not measured: {}", parts.join(", ")));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The options that say which durations are wanted, and the durations of a timeline or an archive.
+//!
+//! found.rs reads events and finds the durations in them; select.rs leaves out those that matter to
+//! none. pairing.rs adds durations to the events that a tail shows.
+
+mod found;
+mod pairing;
+mod select;
+
+pub use found::Finding;
+pub use pairing::{Paired, Pairing};
+
+use timeline_latency::Measure;
+
+use crate::time::parse_nanoseconds;
+
+/// Which durations are wanted. If none is named, all spans.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Durations")]
+pub struct Durations {
+    /// Spans of these names, such as 'engine.*'. A span is from "begin X" to "end X" in one thread,
+    /// or from "start X $key" to "finish X $key"
+    #[arg(long, value_name = "PATTERN")]
+    span: Vec<String>,
+
+    /// From an event of this name (a pattern), to one of --to in the same thread, or with the same
+    /// --key
+    #[arg(long, value_name = "EVENT", requires = "to")]
+    from: Option<String>,
+
+    /// To an event of this name; it may be that of --from
+    #[arg(long, value_name = "EVENT", requires = "from")]
+    to: Option<String>,
+
+    /// The field whose value both events share, in any thread
+    #[arg(long, value_name = "FIELD", requires = "from")]
+    key: Option<String>,
+
+    /// From each event of this name to the next one of the same name and thread
+    #[arg(long, value_name = "EVENT")]
+    every: Vec<String>,
+
+    /// Look for begins so long before --since. A span that is longer counts as one without a begin
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_nanoseconds)]
+    longest: u64,
+}
+
+impl Durations {
+    /// What was asked for.
+    pub fn measures(&self) -> Vec<Measure> {
+        let mut measures = self.given();
+        if measures.is_empty() {
+            measures.push(Measure::Spans("*".into()));
+        }
+        measures
+    }
+
+    /// What was asked for; nothing if no option was given.
+    pub fn given(&self) -> Vec<Measure> {
+        let spans = self.span.iter().cloned().map(Measure::Spans);
+        let every = self.every.iter().cloned().map(Measure::Every);
+        let between = self.from.iter().zip(&self.to);
+        let between = between.map(|(from, to)| Measure::Between {
+            from: from.clone(),
+            to: to.clone(),
+            key: self.key.clone(),
+        });
+        spans.chain(between).chain(every).collect()
+    }
+
+    /// How far before the first wanted time begins are looked for, in nanoseconds.
+    pub fn longest(&self) -> u64 {
+        self.longest
+    }
+}

@@ -1,0 +1,136 @@
+//! The events inside of some spans: those of the thread of each, or of its key.
+
+use std::collections::HashMap;
+
+use timeline::{Event, EventId, Layout, Order, Source, SpanKey, ThreadRef};
+use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
+use timeline_latency::{Found, Series};
+
+use crate::durations::Pairing;
+use crate::failure::Result;
+use crate::reading::Reading;
+
+/// The events inside of spans.
+pub struct Inside<'a> {
+    source: &'a dyn Source,
+    series: &'a [Series],
+    spans: &'a [Found],
+    /// The events of each span, and how many more there are.
+    pub events: Vec<(Vec<Event>, u64)>,
+    most: usize,
+    /// The numbers of the spans of each thread.
+    threads: HashMap<(ThreadRef, u32), Vec<usize>>,
+    /// The numbers of the spans that have a key.
+    keyed: Vec<usize>,
+    /// Of each definition and name of a key, where the key is.
+    keys: HashMap<(EventId, usize), Option<(Layout, usize)>>,
+}
+
+impl<'a> Inside<'a> {
+    pub fn new(
+        reading: &'a Reading,
+        series: &'a [Series],
+        spans: &'a [Found],
+        most: usize,
+    ) -> Inside<'a> {
+        let mut threads = HashMap::<_, Vec<usize>>::new();
+        let mut keyed = Vec::new();
+        for (number, span) in spans.iter().enumerate() {
+            match span.key {
+                Some(_) => keyed.push(number),
+                None => {
+                    let thread = threads.entry((span.thread, span.tid));
+                    thread.or_default().push(number);
+                }
+            }
+        }
+        Inside {
+            source: reading.source(),
+            series,
+            spans,
+            events: vec![(Vec::new(), 0); spans.len()],
+            most,
+            threads,
+            keyed,
+            keys: HashMap::new(),
+        }
+    }
+
+    /// Reads the events.
+    pub fn read(&mut self, reading: &Reading) -> Result {
+        let times = self.spans.iter().map(|span| (span.begin, span.end));
+        let select = Times(times.collect());
+        let mut events = reading.events_where(Order::OldestFirst, select);
+        let mut pairing = Pairing::new(self.source);
+        for mut event in events.by_ref() {
+            pairing.add(&mut event);
+            self.add(&event);
+        }
+        events.report()
+    }
+
+    fn add(&mut self, event: &Event) {
+        if event.important {
+            return;
+        }
+        let of_thread = self.threads.get(&(event.thread, event.tid));
+        let mut numbers = of_thread.cloned().unwrap_or_default();
+        let keyed = std::mem::take(&mut self.keyed);
+        let has_key = keyed.iter().filter(|number| self.has_key(event, **number));
+        numbers.extend(has_key);
+        self.keyed = keyed;
+        if numbers.is_empty() {
+            return;
+        }
+        let Some(time) = self.source.time(event) else {
+            return;
+        };
+        for number in numbers {
+            let span = &self.spans[number];
+            let (events, more) = &mut self.events[number];
+            if !(span.begin..=span.end).contains(&time) {
+                continue;
+            }
+            match events.len() < self.most {
+                true => events.push(event.clone()),
+                false => *more += 1,
+            }
+        }
+    }
+
+    /// Whether an event has the key of a span in a field of the same name.
+    fn has_key(&mut self, event: &Event, number: usize) -> bool {
+        let span = &self.spans[number];
+        let Some(name) = &self.series[span.series].key else {
+            return false;
+        };
+        let source = self.source;
+        let place = self.keys.entry((event.id, span.series)).or_insert_with(|| {
+            let definition = source.definition(event.id)?;
+            let mut names = definition.arguments();
+            let position = names.position(|known| known == name);
+            let position = position.or_else(|| name.parse().ok())?;
+            Some((Layout::of(definition), position))
+        });
+        let Some((layout, position)) = place else {
+            return false;
+        };
+        let value = event.values(layout).nth(*position);
+        value.as_ref().and_then(SpanKey::of) == span.key
+    }
+}
+
+/// Leaves out the units of an archive in which none of these times lie.
+struct Times(Vec<(u64, u64)>);
+
+impl Select for Times {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        let (first, last) = unit.unix;
+        // 0 is a time that is not known.
+        let is_known = first != 0 && last != 0;
+        let overlaps = |(begin, end): &(u64, u64)| first <= *end && *begin <= last;
+        !is_known || self.0.iter().any(overlaps)
+    }
+
+    fn choose(&mut self, _: &UnitInfo, _: Option<&mut BlockColumns<'_>>, _: &mut Places) {}
+}

@@ -1,0 +1,118 @@
+//! `timeline outliers`: the slowest spans, each with the events in it.
+//! slowest.rs finds them, inside.rs the events of each, and print.rs prints both.
+
+mod inside;
+mod print;
+mod slowest;
+
+use std::io::Write;
+
+use timeline_latency::Series;
+
+use crate::args::Example;
+use crate::durations::{Durations, Finding};
+use crate::failure::Result;
+use crate::filters::Filters;
+use crate::output;
+use crate::reading::Reading;
+use crate::target::Target;
+
+use inside::Inside;
+use print::Printer;
+use slowest::Slowest;
+
+/// Show the slowest spans of a timeline or an archive, with the events in each
+///
+/// A span is from an event "begin X" to the event "end X" of the same category and thread, or from
+/// "start X $key" to "finish X $key" with the same first value in any thread. --from and --to name
+/// any other two events. The events of its thread, or of its key, between begin and end say what
+/// it was doing; spans in it are indented, and their ends say how long they took.
+///
+/// Filters are about the events that end a span. Events whose other half is missing are counted on
+/// standard error, and nothing is guessed in their place.
+///
+/// With --json, each line is an object with the fields span (the name), duration (in nanoseconds),
+/// begin and end (RFC 3339, UTC), begin_ns and end_ns (since 1970), tid, thread, key (null if
+/// there is none), events (as `dump --json` prints them, the oldest first) and more_events (how
+/// many are left out).
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// How many spans
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    max_spans: usize,
+
+    /// How many events of each span, from its begin on
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    max_events: usize,
+
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    durations: Durations,
+
+    #[command(flatten)]
+    filters: Filters,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "The three slowest breaths of a running engine, and what it did in them",
+        "timeline outliers /timeline --span engine.breath -n 3",
+    ),
+    (
+        "Requests between 14:02 and 14:03 that failed, paired by their number",
+        "timeline outliers flights/ --from http.got_request --to http.sent_response --key id \\\n      \
+         --since 14:02 --until 14:03 --where 'status >= 500'",
+    ),
+    (
+        "The longest times between two ticks of one thread",
+        "timeline outliers flight.tla --every engine.tick",
+    ),
+];
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    let query = args.filters.query();
+    // It is read twice.
+    let reading = Reading::open_still(&args.target)?;
+    let measures = args.durations.measures();
+    let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
+    let mut slowest = Slowest::new(args.max_spans);
+    let (mut count, mut series) = (0_u64, Vec::<Series>::new());
+    finding.all(&reading, |matcher, found| {
+        count += 1;
+        if series.len() < matcher.series().len() {
+            series = matcher.series().to_vec();
+        }
+        slowest.add(found);
+    })?;
+    let spans = slowest.into_sorted();
+    let mut inside = Inside::new(&reading, &series, &spans, args.max_events);
+    if args.max_events > 0 {
+        inside.read(&reading)?;
+    }
+    let mut out = output::stdout();
+    let mut printer = Printer::new(&reading);
+    for (number, span) in spans.iter().enumerate() {
+        let (events, more) = &inside.events[number];
+        let series = &series[span.series];
+        match args.json {
+            true => printer.json((series, span), (events, *more), &mut out)?,
+            false => printer.text((number + 1, series, span), (events, *more), &mut out)?,
+        }
+    }
+    out.flush()?;
+    finding.report();
+    let shown = spans.len() as u64;
+    output::say(format_args!(
+        "{shown} of {}",
+        crate::format::things(count, "span")
+    ));
+    Ok(())
+}
