@@ -1,8 +1,13 @@
 //! Durations between events: spans, interval histograms and triggers.
 //!
-//! `spans` finds the durations in a stream of events, live or from an archive. Each module uses only
-//! those named before it.
+//! `spans` finds the durations in a stream of events, live or from an archive, [`intervals`] makes
+//! histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them. Each
+//! module uses only those named before it.
 
 mod spans;
+
+pub mod intervals;
+#[cfg(feature = "plots")]
+pub mod plot;
 
 pub use spans::{Found, Losses, Matcher, Measure, Series, Unit, concerns};

@@ -1,0 +1,54 @@
+//! Durations over time: a histogram for each interval, in the text format of HdrHistogram.
+//!
+//! [`Intervals`] cuts a stream of durations into one [`Interval`] after another, for each tag
+//! (cutter.rs), and records them in histograms of a [`Shape`], corrected or not (shape.rs).
+//! [`LogWriter`] writes them as an interval log, and [`LogReader`] reads such logs: lines.rs bounds
+//! the lines, line.rs takes one apart, seconds.rs reads its times, and payload.rs its histogram.
+//! [`merge`] makes one stream of several logs. [`Summaries`] sums intervals up, and [`Table`]
+//! writes what they say, with durations of units.rs and distributions of spark.rs;
+//! [`Distribution`] writes all percentiles (hgrm.rs). docs/intervals.md states the format.
+
+mod cutter;
+mod error;
+#[cfg(feature = "logs")]
+mod hgrm;
+mod interval;
+#[cfg(feature = "logs")]
+mod line;
+#[cfg(feature = "logs")]
+mod lines;
+#[cfg(feature = "logs")]
+mod log_reader;
+#[cfg(feature = "logs")]
+mod log_writer;
+mod merge;
+#[cfg(feature = "logs")]
+mod payload;
+#[cfg(feature = "logs")]
+mod seconds;
+mod shape;
+mod spark;
+mod summary;
+#[cfg(feature = "logs")]
+mod table;
+mod units;
+
+pub use cutter::{IntervalOptions, Intervals, MOST_EMPTY, MOST_TAGS, TagId, is_tag};
+pub use error::{Error, Flaw, Result};
+#[cfg(feature = "logs")]
+pub use hgrm::Distribution;
+pub use interval::Interval;
+#[cfg(feature = "logs")]
+pub use log_reader::{
+    Damaged, Entry, LogIntervals, LogReader, MOST_FLAWS, Moment, ReaderOptions, TimeRange,
+    TimeRules,
+};
+#[cfg(feature = "logs")]
+pub use log_writer::{LogHeader, LogWriter};
+pub use merge::{Merged, merge};
+pub use shape::{HIGHEST, Shape, corrected, record, record_corrected};
+pub use spark::spark_line;
+pub use summary::{PERCENTILES, Row, Summaries, Summary};
+#[cfg(feature = "logs")]
+pub use table::{Table, TableFormat};
+pub use units::duration;

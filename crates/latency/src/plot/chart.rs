@@ -1,0 +1,154 @@
+//! Lays a plot out: title, axes with their grid, legend, and the room for what is plotted.
+
+use super::axis::{Axis, Tick};
+use super::colors::{AXIS, Color, FAINT_INK, GRID, INK};
+use super::error::Result;
+use super::picture::{Anchor, Picture, text_width};
+use super::{Frame, Image};
+
+pub const TITLE: f64 = 20.0;
+pub const LABEL: f64 = 14.0;
+
+/// The longest text of a legend, in characters. Of longer ones the end is shown, which tells files
+/// apart.
+const LONGEST: usize = 28;
+
+const SWATCH: f64 = 22.0;
+const LINE_HEIGHT: f64 = 21.0;
+
+/// A colour, and what it stands for.
+pub type Key = (Color, String);
+
+/// An axis with what is written at it.
+pub struct Side {
+    pub axis: Axis,
+    pub ticks: Vec<Tick>,
+    pub title: String,
+}
+
+/// The room in which a plot is drawn.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+/// A plot that is being drawn.
+pub struct Chart {
+    pub picture: Picture,
+    pub room: Room,
+}
+
+impl Chart {
+    /// Draws the title and the legend, and leaves room for axes of durations with these ticks.
+    pub fn new(frame: &Frame, durations: &[Tick], legend: &[Key]) -> Result<Chart> {
+        let mut picture = Picture::new(frame.width, frame.height)?;
+        let labels = durations.iter().map(|tick| text_width(&tick.label, LABEL));
+        let left = 46.0 + labels.fold(20.0, f64::max);
+        let keys = legend.iter().map(|(_, text)| text_width(&cut(text), LABEL));
+        let legend_width = match legend {
+            [] => 0.0,
+            _ => SWATCH + 24.0 + keys.fold(0.0, f64::max),
+        };
+        let room = Room {
+            left,
+            top: if frame.title.is_empty() { 18.0 } else { 52.0 },
+            right: (picture.width - 24.0 - legend_width).max(left + 40.0),
+            bottom: picture.height - 58.0,
+        };
+        let middle = (room.left, 28.0);
+        picture.text(middle, &frame.title, TITLE, Anchor::Start, INK);
+        let mut chart = Chart { picture, room };
+        chart.legend(legend);
+        Ok(chart)
+    }
+
+    fn legend(&mut self, legend: &[Key]) {
+        let left = self.room.right + 18.0;
+        let fitting = ((self.room.bottom - self.room.top) / LINE_HEIGHT).max(2.0) as usize;
+        let shown = match legend.len() > fitting {
+            true => fitting - 1,
+            false => legend.len(),
+        };
+        for (number, (color, text)) in legend.iter().take(shown).enumerate() {
+            let y = self.room.top + LINE_HEIGHT * (number as f64 + 0.5);
+            self.picture
+                .line(vec![(left, y), (left + SWATCH - 6.0, y)], 3.0, *color);
+            self.picture
+                .text((left + SWATCH, y), &cut(text), LABEL, Anchor::Start, INK);
+        }
+        if shown < legend.len() {
+            let y = self.room.top + LINE_HEIGHT * (shown as f64 + 0.5);
+            let more = format!("… and {} more", legend.len() - shown);
+            self.picture
+                .text((left, y), &more, LABEL, Anchor::Start, FAINT_INK);
+        }
+    }
+
+    /// Draws an axis below the room, with its grid.
+    pub fn bottom_side(&mut self, side: &Side) {
+        let room = self.room;
+        let mut free = f64::NEG_INFINITY;
+        for tick in &side.ticks {
+            let x = self.x(&side.axis, tick.value);
+            self.picture
+                .line(vec![(x, room.top), (x, room.bottom)], 1.0, GRID);
+            let half = text_width(&tick.label, LABEL) / 2.0;
+            if x - half > free {
+                let at = (x, room.bottom + 15.0);
+                self.picture
+                    .text(at, &tick.label, LABEL, Anchor::Middle, FAINT_INK);
+                free = x + half + 6.0;
+            }
+        }
+        let ends = vec![(room.left, room.bottom), (room.right, room.bottom)];
+        self.picture.line(ends, 1.0, AXIS);
+        let middle = ((room.left + room.right) / 2.0, room.bottom + 40.0);
+        self.picture
+            .text(middle, &side.title, LABEL, Anchor::Middle, INK);
+    }
+
+    /// Draws an axis at the left of the room, with its grid.
+    pub fn left_side(&mut self, side: &Side) {
+        let room = self.room;
+        for tick in &side.ticks {
+            let y = self.y(&side.axis, tick.value);
+            self.picture
+                .line(vec![(room.left, y), (room.right, y)], 1.0, GRID);
+            let at = (room.left - 8.0, y);
+            self.picture
+                .text(at, &tick.label, LABEL, Anchor::End, FAINT_INK);
+        }
+        let ends = vec![(room.left, room.top), (room.left, room.bottom)];
+        self.picture.line(ends, 1.0, AXIS);
+        let middle = (16.0, (room.top + room.bottom) / 2.0);
+        self.picture
+            .text(middle, &side.title, LABEL, Anchor::Turned, INK);
+    }
+
+    pub fn x(&self, axis: &Axis, value: f64) -> f64 {
+        self.room.left + axis.share(value) * (self.room.right - self.room.left)
+    }
+
+    pub fn y(&self, axis: &Axis, value: f64) -> f64 {
+        self.room.bottom - axis.share(value) * (self.room.bottom - self.room.top)
+    }
+
+    pub fn draw(&self, image: Image) -> Result<Vec<u8>> {
+        self.picture.draw(image)
+    }
+}
+
+/// The end of a text that is too long.
+fn cut(text: &str) -> String {
+    let length = text.chars().count();
+    match length > LONGEST {
+        true => "…"
+            .chars()
+            .chain(text.chars().skip(length - LONGEST + 1))
+            .collect(),
+        false => text.to_owned(),
+    }
+}
