@@ -12,8 +12,8 @@ use crate::failure::Result;
 use crate::pager::Pager;
 use crate::target::Target;
 use crate::{
-    channel, demo, dump, events, export, generate, import, index, info, list, outliers, output,
-    priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
+    channel, demo, dump, events, export, generate, histogram, import, index, info, list, outliers,
+    output, priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -53,6 +53,7 @@ pub enum Verb {
     Index(index::Args),
     Stats(stats::Args),
     Events(events::Args),
+    Histogram(histogram::Args),
     Outliers(outliers::Args),
     Serve(serve::Args),
     Save(save::Args),
@@ -81,6 +82,7 @@ impl Verb {
             Verb::Tail(args) => Some(("tail", &mut args.target)),
             Verb::Events(args) if args.check.is_none() => Some(("events", &mut args.target)),
             Verb::Stats(args) => Some(("stats", &mut args.target)),
+            Verb::Histogram(args) => Some(("histogram", &mut args.target)),
             Verb::Outliers(args) => Some(("outliers", &mut args.target)),
             Verb::Save(args) => Some(("save", &mut args.target)),
             Verb::Record(args) => Some(("record", &mut args.target)),
@@ -105,6 +107,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("index", index::EXAMPLES),
     ("stats", stats::EXAMPLES),
     ("events", events::EXAMPLES),
+    ("histogram", histogram::EXAMPLES),
     ("outliers", outliers::EXAMPLES),
     ("serve", serve::EXAMPLES),
     ("save", save::EXAMPLES),

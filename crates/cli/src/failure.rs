@@ -52,6 +52,21 @@ impl From<timeline_archive::Error> for Failure {
     }
 }
 
+impl From<timeline_latency::intervals::Error> for Failure {
+    fn from(error: timeline_latency::intervals::Error) -> Self {
+        match error {
+            timeline_latency::intervals::Error::Io(error) => error.into(),
+            other => Failure::Message(other.to_string()),
+        }
+    }
+}
+
+impl From<timeline_latency::plot::Error> for Failure {
+    fn from(error: timeline_latency::plot::Error) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
 /// `?` is used for standard output only. Other I/O errors name their file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {

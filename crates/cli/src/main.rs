@@ -14,6 +14,7 @@ mod filters;
 mod format;
 mod generate;
 mod health;
+mod histogram;
 mod import;
 mod index;
 mod indexing;
@@ -82,6 +83,7 @@ fn run(verb: Verb) -> Result {
         Verb::Index(args) => index::run(&args),
         Verb::Stats(args) => stats::run(&args),
         Verb::Events(args) => events::run(&args),
+        Verb::Histogram(args) => histogram::run(&args),
         Verb::Outliers(args) => outliers::run(&args),
         Verb::Serve(args) => serve::run(&args),
         Verb::Save(args) => save::run(&args),

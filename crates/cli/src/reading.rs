@@ -85,6 +85,14 @@ impl Reading {
         }
     }
 
+    /// The timeline, if it is one.
+    pub fn ring(&self) -> Option<&Attached> {
+        match &self.opened {
+            Opened::Ring(at) => Some(at),
+            Opened::Archive(_) => None,
+        }
+    }
+
     /// The archive, if it is one.
     pub fn archive(&self) -> Option<&Archive> {
         match &self.opened {

@@ -123,6 +123,14 @@ impl<W: Write> Table<W> {
         self.row(&place, summary.tag.as_deref(), &summary.row(), &spark)
     }
 
+    /// Writes what is still buffered.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
+
     /// What was written to.
     pub fn into_inner(self) -> W {
         self.out

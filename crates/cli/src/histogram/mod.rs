@@ -1,0 +1,199 @@
+//! `timeline histogram`: durations as percentiles over time, and as interval logs of HdrHistogram.
+//!
+//! recording.rs makes intervals of the durations of events, follow.rs goes on with those that come,
+//! and logs.rs reads intervals from logs. output.rs takes them: as a table, a log or a distribution,
+//! and plots.rs draws them.
+
+mod follow;
+mod logs;
+mod output;
+mod plots;
+mod recording;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use timeline_latency::Measure;
+use timeline_latency::intervals::{IntervalOptions, Shape};
+
+use crate::args::Example;
+use crate::durations::Durations;
+use crate::failure::{Failure, Result};
+use crate::filters::Filters;
+use crate::target::Target;
+use crate::time::parse_duration;
+
+/// Show how long spans take, as percentiles over time
+///
+/// Finds the durations of spans, or between any two events, in a timeline or an archive. Prints a
+/// row for each interval and a row for all of them: how many durations there are, the shortest, the
+/// percentiles, the longest and the mean, and their distribution as a line of bars. With -o, it
+/// writes an interval log of HdrHistogram, which tools of that family read. Several spans have
+/// rows, or tags in the log, of their own.
+///
+/// PATH can also be such an interval log, of this or another program. Several are merged: intervals
+/// of the same tag, start and length become one.
+///
+/// Durations are in nanoseconds, exact to three digits. A duration belongs to the interval in which
+/// it ends. Filters are about the event that ends it. Events whose other half is missing are
+/// counted on standard error, and nothing is guessed in their place.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    pub target: Target,
+
+    /// More interval logs
+    #[arg(value_name = "LOG")]
+    others: Vec<PathBuf>,
+
+    /// The values of a number in an event, such as net.sent.size, in the place of durations
+    #[arg(long, value_name = "EVENT.FIELD")]
+    field: Vec<String>,
+
+    /// How long an interval is: whole milliseconds
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    interval: Duration,
+
+    /// Begin intervals at multiples of their length, so that those of several programs agree
+    #[arg(long)]
+    align: bool,
+
+    /// Go on with the events that come, until interrupted: a row, or a line of the log, for each
+    /// interval
+    #[arg(short, long, conflicts_with = "percentiles")]
+    follow: bool,
+
+    /// The tag of the only span, or of interval logs the tag that is wanted
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+
+    /// Something happens every TIME: a longer duration stands for those that were not measured
+    /// while it lasted
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    expected_interval: Option<Duration>,
+
+    /// Significant digits of durations, from 1 to 5
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    digits: u8,
+
+    /// Write an interval log (- for standard output)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Print all percentiles, in milliseconds, as HistogramLogProcessor does (.hgrm)
+    #[arg(long, conflicts_with_all = ["output", "json", "csv"])]
+    percentiles: bool,
+
+    /// Print comma-separated values, durations in nanoseconds
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    csv: bool,
+
+    /// Print a JSON object for each row, durations in nanoseconds
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+
+    #[command(flatten)]
+    durations: Durations,
+
+    #[command(flatten)]
+    logs: logs::LogOptions,
+
+    #[command(flatten)]
+    plots: plots::PlotOptions,
+
+    #[command(flatten)]
+    filters: Filters,
+}
+
+/// Shown by `--help`.
+pub const EXAMPLES: &[Example] = &[
+    (
+        "How long the breaths of a running engine take, second by second",
+        "timeline histogram /timeline --span engine.breath",
+    ),
+    (
+        "Write an interval log of all spans while a program runs",
+        "timeline histogram /timeline --follow --interval 100ms -o spans.hlog",
+    ),
+    (
+        "From one event to another with the same id, as a picture",
+        "timeline histogram flights/ --from http.got_request --to http.sent_response --key id \\\n      \
+         --plot requests.svg",
+    ),
+    (
+        "One second of an archive in detail",
+        "timeline histogram flight.tla --span engine.breath --interval 10ms \\\n      \
+         --since 14:03:07 --until 14:03:08",
+    ),
+    (
+        "All percentiles of an interval log, between the first and the second minute",
+        "timeline histogram spans.hlog --tag engine.breath --percentiles --start 1m --end 2m",
+    ),
+];
+
+impl Args {
+    fn measures(&self) -> Result<Vec<Measure>> {
+        let mut measures = self.durations.given();
+        for field in &self.field {
+            let Some((event, field)) = field.rsplit_once('.') else {
+                return Err(Failure::misuse(
+                    "histogram",
+                    format!("expected EVENT.FIELD, such as net.sent.size, got {field}"),
+                ));
+            };
+            measures.push(Measure::Values {
+                event: event.into(),
+                field: field.into(),
+            });
+        }
+        if measures.is_empty() {
+            measures = self.durations.measures();
+        }
+        Ok(measures)
+    }
+
+    fn interval_options(&self) -> IntervalOptions {
+        IntervalOptions {
+            length: self.interval,
+            aligned: self.align,
+            shape: self.shape(),
+            expected: self.expected_interval,
+            ..IntervalOptions::default()
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape {
+            digits: self.digits,
+            ..Shape::default()
+        }
+    }
+}
+
+/// Runs the verb.
+pub fn run(args: &Args) -> Result {
+    if logs::is_log(args.target.path()) {
+        return logs::run(args);
+    }
+    if let Some(other) = args.others.first() {
+        return Err(Failure::misuse(
+            "histogram",
+            format!(
+                "{} is not needed: several PATHs must all be interval logs, and {} is none",
+                other.display(),
+                args.target.path().display()
+            ),
+        ));
+    }
+    if args.logs.are_given() {
+        return Err(Failure::misuse(
+            "histogram",
+            "--start, --end, --java-compat and --skip-damaged are for interval logs; use --since \
+             and --until",
+        ));
+    }
+    match args.follow {
+        true => follow::run(args),
+        false => recording::run(args),
+    }
+}

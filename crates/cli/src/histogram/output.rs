@@ -1,0 +1,265 @@
+//! Takes intervals: as a table, an interval log, all percentiles, or a picture.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use timeline_latency::intervals::{
+    Distribution, Interval, Intervals, LogHeader, LogWriter, Summaries, Table, TableFormat,
+};
+use timeline_latency::{Measure, Unit};
+
+use super::Args;
+use super::plots::Plots;
+use crate::failure::{Failure, Result};
+use crate::format::things;
+use crate::output as messages;
+use crate::target::Target;
+
+/// Rows that wait in a table until it is known how wide its distributions are.
+const MOST_WAITING: usize = 4096;
+
+type Out = Box<dyn Write>;
+
+/// What a log says of itself in its comments.
+pub struct About(Vec<String>);
+
+impl About {
+    pub fn of(target: &Target, measures: &[Measure]) -> About {
+        let names: Vec<_> = measures.iter().map(Measure::name).collect();
+        let path = target.path().display().to_string();
+        About(vec![format!(
+            "[timeline {}: {} of {}]",
+            env!("CARGO_PKG_VERSION"),
+            names.join(" "),
+            path.replace(char::is_control, "?")
+        )])
+    }
+
+    pub fn merged(paths: &[PathBuf]) -> About {
+        let paths: Vec<_> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let paths = paths.join(" ").replace(char::is_control, "?");
+        About(vec![format!(
+            "[timeline {}: merged from {paths}]",
+            env!("CARGO_PKG_VERSION")
+        )])
+    }
+}
+
+pub struct Output<'a> {
+    args: &'a Args,
+    about: About,
+    to: To,
+    summaries: Summaries,
+    /// How many intervals came.
+    count: u64,
+    /// Those that wait for the heading of the table.
+    kept: Vec<Interval>,
+    plots: Plots<'a>,
+}
+
+enum To {
+    /// A table whose heading is not written yet.
+    Rows,
+    Table(Table<Out>),
+    Log(Option<LogWriter<Out>>),
+    Percentiles,
+}
+
+impl<'a> Output<'a> {
+    pub fn new(args: &'a Args, about: About) -> Result<Output<'a>> {
+        let to = match args.output {
+            Some(_) => To::Log(None),
+            None if args.percentiles => To::Percentiles,
+            None => To::Rows,
+        };
+        let mut output = Output {
+            args,
+            about,
+            to,
+            summaries: Summaries::default(),
+            count: 0,
+            kept: Vec::new(),
+            plots: Plots::new(&args.plots, &args.target.path().display().to_string())?,
+        };
+        if args.follow && args.output.is_none() {
+            output.begin_table((100, 1_000_000_000))?;
+        }
+        Ok(output)
+    }
+
+    /// Takes the intervals that are due.
+    pub fn take(&mut self, intervals: &mut Intervals, _: Unit) -> Result {
+        while let Some(interval) = intervals.due() {
+            self.add(interval)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an interval of the only file.
+    pub fn add(&mut self, interval: Interval) -> Result {
+        self.plots.add("", &interval)?;
+        self.add_without_plots(interval)
+    }
+
+    /// Adds an interval of one of several files to the pictures alone.
+    pub fn plot(&mut self, file: &str, interval: &Interval) -> Result {
+        self.plots.add(file, interval)
+    }
+
+    /// Takes an interval that is not drawn, or was.
+    pub fn add_without_plots(&mut self, interval: Interval) -> Result {
+        self.count += 1;
+        self.summaries.add(&interval)?;
+        match &mut self.to {
+            To::Rows => {
+                if self.kept.len() >= MOST_WAITING {
+                    self.begin_table_of_kept()?;
+                    return self.add_row(&interval);
+                }
+                self.kept.push(interval);
+            }
+            To::Table(_) => return self.add_row(&interval),
+            To::Log(log) => {
+                let log = match log {
+                    Some(log) => log,
+                    None => log.insert(open_log(self.args, &self.about, &interval)?),
+                };
+                log.write(&interval)?;
+                if self.args.follow {
+                    log.flush()?;
+                }
+            }
+            To::Percentiles => {}
+        }
+        Ok(())
+    }
+
+    fn add_row(&mut self, interval: &Interval) -> Result {
+        if let To::Table(table) = &mut self.to {
+            table.interval(interval)?;
+            if self.args.follow {
+                table.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_table(&mut self, range: (u64, u64)) -> Result {
+        let format = match (self.args.json, self.args.csv) {
+            (true, _) => TableFormat::Json,
+            (_, true) => TableFormat::Csv,
+            _ => TableFormat::Text,
+        };
+        let out: Out = Box::new(messages::stdout());
+        self.to = To::Table(Table::new(out, format, range)?);
+        Ok(())
+    }
+
+    /// Begins the table with the intervals that wait, as wide as their durations.
+    fn begin_table_of_kept(&mut self) -> Result {
+        let filled = self.kept.iter().map(|interval| &interval.histogram);
+        let filled = filled.filter(|histogram| !histogram.is_empty());
+        let range = filled.fold((u64::MAX, 0), |(least, most), histogram| {
+            (least.min(histogram.min()), most.max(histogram.max()))
+        });
+        let range = if range.0 > range.1 { (1, 1) } else { range };
+        self.begin_table((range.0.max(1), range.1.max(1)))?;
+        for interval in std::mem::take(&mut self.kept) {
+            self.add_row(&interval)?;
+        }
+        Ok(())
+    }
+
+    /// Ends it: writes what waits, the totals, and the picture.
+    pub fn finish(mut self) -> Result {
+        if let To::Rows = self.to {
+            self.begin_table_of_kept()?;
+        }
+        match &mut self.to {
+            To::Table(table) => {
+                for summary in self.summaries.iter() {
+                    table.total(summary)?;
+                }
+                table.flush()?;
+            }
+            To::Log(log) => {
+                let log = match log.take() {
+                    Some(log) => log,
+                    None => begin_log(self.args, &self.about, None)?,
+                };
+                log.into_inner()?;
+            }
+            To::Percentiles => self.print_percentiles()?,
+            To::Rows => {}
+        }
+        self.plots.finish()?;
+        if let Some(file) = &self.args.output
+            && file != Path::new("-")
+        {
+            let (count, file) = (things(self.count, "interval"), file.display());
+            messages::say(format_args!("wrote {count} to {file}"));
+        }
+        Ok(())
+    }
+
+    fn print_percentiles(&self) -> Result {
+        let mut summaries = self.summaries.iter();
+        let (first, second) = (summaries.next(), summaries.next());
+        if second.is_some() {
+            let tags = self.summaries.iter().map(|summary| {
+                let tag = summary.tag.as_deref();
+                tag.unwrap_or("(none)")
+            });
+            let tags: Vec<_> = tags.collect();
+            return Err(Failure::misuse(
+                "histogram",
+                format!(
+                    "--percentiles is for one span, and there are several: {}; name one with \
+                     --span, or with --tag for an interval log",
+                    tags.join(", ")
+                ),
+            ));
+        }
+        let mut out = messages::stdout();
+        if let Some(summary) = first {
+            Distribution::default().write(&summary.histogram, &mut out)?;
+        }
+        Ok(out.flush()?)
+    }
+}
+
+fn open_log(args: &Args, about: &About, first: &Interval) -> Result<LogWriter<Out>> {
+    begin_log(args, about, Some(first.origin))
+}
+
+/// Opens the file of a log, which only its owner can read, and writes what stands before the
+/// intervals.
+fn begin_log(args: &Args, about: &About, start: Option<u64>) -> Result<LogWriter<Out>> {
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    let out: Out = match path == Path::new("-") {
+        true => Box::new(messages::stdout()),
+        false => {
+            let options = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .mode(0o600)
+                .open(path);
+            let file = options.map_err(|error| {
+                Failure::Message(format!("cannot write {}: {error}", path.display()))
+            })?;
+            Box::new(BufWriter::new(file))
+        }
+    };
+    let header = LogHeader {
+        comments: about.0.clone(),
+        start_time: start,
+        base_time: start,
+    };
+    Ok(LogWriter::new(out, &header)?)
+}

@@ -1,0 +1,150 @@
+//! Makes intervals of the durations of a timeline or an archive.
+
+use timeline_latency::intervals::{Intervals, TagId};
+use timeline_latency::{Found, Matcher, Measure, Unit};
+
+use super::Args;
+use super::output::{About, Output};
+use crate::durations::Finding;
+use crate::failure::{Failure, Result};
+use crate::format::things;
+use crate::output as messages;
+use crate::reading::Reading;
+
+/// Records durations under the tags of their series.
+pub struct Recording {
+    pub intervals: Intervals,
+    /// By the number of the series.
+    tags: Vec<TagId>,
+    /// Whether each series has a tag of its name.
+    are_tagged: bool,
+    tag: Option<String>,
+    /// The first error: a tag too many.
+    failed: Option<timeline_latency::intervals::Error>,
+}
+
+impl Recording {
+    pub fn new(args: &Args, measures: &[Measure]) -> Result<Recording> {
+        let mut intervals = Intervals::new(args.interval_options())?;
+        let is_pattern = |name: String| name.contains(['*', '?']);
+        let are_tagged = measures.len() > 1 || measures.iter().any(|one| is_pattern(one.name()));
+        if !are_tagged {
+            // So that a log without durations has its intervals as well.
+            intervals.tag(args.tag.as_deref())?;
+        }
+        Ok(Recording {
+            intervals,
+            tags: Vec::new(),
+            are_tagged,
+            tag: args.tag.clone(),
+            failed: None,
+        })
+    }
+
+    pub fn add(&mut self, matcher: &Matcher, found: &Found) {
+        while self.tags.len() <= found.series {
+            let series = &matcher.series()[self.tags.len()];
+            let name = match self.are_tagged {
+                true => Some(tag_of(&series.name)),
+                false => self.tag.clone(),
+            };
+            match self.intervals.tag(name.as_deref()) {
+                Ok(tag) => self.tags.push(tag),
+                Err(error) => {
+                    self.failed.get_or_insert(error);
+                    return;
+                }
+            }
+        }
+        self.intervals
+            .record(self.tags[found.series], found.end, found.value);
+    }
+
+    /// Fails if a duration could not be recorded.
+    pub fn check(&mut self) -> Result {
+        self.failed.take().map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Says on standard error what was recorded elsewhere.
+    pub fn report(&self) {
+        let parts = [
+            (
+                self.intervals.late(),
+                "came late, and are in a later interval",
+            ),
+            (
+                self.intervals.clamped(),
+                "were longer than the longest that can be recorded",
+            ),
+        ];
+        for (count, what) in parts.into_iter().filter(|(count, _)| *count > 0) {
+            messages::say(format_args!("{} {what}", things(count, "duration")));
+        }
+        if self.intervals.left_out() > 0 {
+            let empty = things(self.intervals.left_out(), "empty interval");
+            messages::say(format_args!("{empty} left out"));
+        }
+    }
+}
+
+/// The name of a series as a tag of a log, which has no commas and no spaces.
+fn tag_of(name: &str) -> String {
+    let is_bad = |c: char| c == ',' || c.is_whitespace() || c.is_control();
+    name.replace(is_bad, "_")
+}
+
+/// Fails if values of several units would be in one table, or a tag would have several series.
+pub fn check_series(args: &Args, matcher: &Matcher) -> Result {
+    let series = matcher.series();
+    let mut units = series.iter().map(|series| series.unit);
+    let first = units.next().unwrap_or_default();
+    if units.any(|unit| unit != first) {
+        return Err(Failure::misuse(
+            "histogram",
+            "these are values of several units; ask for those of one unit",
+        ));
+    }
+    if let (Some(tag), [_, _, ..]) = (&args.tag, series) {
+        let names: Vec<_> = series.iter().map(|series| &*series.name).collect();
+        let names = names.join(", ");
+        return Err(Failure::misuse(
+            "histogram",
+            format!("--tag {tag} is for one span, and there are several: {names}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Records all durations that there are.
+pub fn run(args: &Args) -> Result {
+    let query = args.filters.query();
+    let reading = Reading::open(&args.target)?;
+    let measures = args.measures()?;
+    let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
+    let mut recording = Recording::new(args, &measures)?;
+    let mut output = Output::new(args, About::of(&args.target, &measures))?;
+    let mut result = Ok(());
+    finding.all(&reading, |matcher, found| {
+        if result.is_ok() {
+            recording.add(matcher, &found);
+            result = output.take(&mut recording.intervals, unit(matcher));
+        }
+    })?;
+    result?;
+    recording.check()?;
+    check_series(args, &finding.matcher)?;
+    recording.intervals.finish();
+    output.take(&mut recording.intervals, unit(&finding.matcher))?;
+    output.finish()?;
+    finding.report();
+    recording.report();
+    Ok(())
+}
+
+/// The unit of all values.
+pub fn unit(matcher: &Matcher) -> Unit {
+    matcher
+        .series()
+        .first()
+        .map_or_else(Unit::default, |series| series.unit)
+}
