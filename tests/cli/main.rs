@@ -45,6 +45,7 @@ mod search;
 mod search_stats;
 mod serve;
 mod sharing;
+mod spans;
 mod surface;
 mod terminal;
 mod truncation;

@@ -22,11 +22,11 @@ use crate::output as messages;
 #[command(next_help_heading = "Interval logs")]
 pub struct LogOptions {
     /// Only intervals from this time on: so long after the start of the log (10m, 1.5s), or a date
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     start: Option<Moment>,
 
     /// Only intervals that begin before this time
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
     end: Option<Moment>,
 
     /// Guess what times mean as HistogramLogReader in Java does
