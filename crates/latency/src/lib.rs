@@ -10,4 +10,7 @@ pub mod intervals;
 #[cfg(feature = "plots")]
 pub mod plot;
 
-pub use spans::{Found, Losses, Matcher, Measure, Series, Unit, concerns};
+pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Series, Unit, concerns};
+
+/// A histogram of durations in nanoseconds.
+pub type Histogram = hdrhistogram::Histogram<u64>;

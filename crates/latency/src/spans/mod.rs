@@ -1,6 +1,6 @@
 //! Finds durations in a stream of events: of spans, between two events, or since the event before.
 //!
-//! measure.rs says which durations are wanted. matcher.rs finds them: by roles.rs, which says once
+//! measure.rs says which durations are wanted, and parse.rs reads that from a text. matcher.rs finds them: by roles.rs, which says once
 //! for each definition what its events mean, in threads.rs for pairs of one thread and keys.rs for
 //! those of a key. losses.rs counts the events whose other half is missing. A stream may be live or
 //! from an archive: memory is bounded by open spans, and not by events.
@@ -9,6 +9,7 @@ mod keys;
 mod losses;
 mod matcher;
 mod measure;
+mod parse;
 mod roles;
 mod threads;
 mod times;
@@ -19,4 +20,5 @@ mod tests;
 pub use losses::Losses;
 pub use matcher::{Found, Matcher};
 pub use measure::{Measure, Series, Unit};
+pub use parse::NoMeasure;
 pub use roles::concerns;
