@@ -11,10 +11,10 @@ mod measure;
 use std::fs::File;
 
 use measure::{arguments, cpu_ns, fail, number};
-use timeline::{Order, Priority};
+use timeline::Priority;
 use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
 use timeline_latency::intervals::{IntervalOptions, Intervals};
-use timeline_latency::{Matcher, Measure};
+use timeline_latency::{Matcher, Measure, each_duration};
 
 /// Events that a thread has side by side in a file.
 const CHUNK: u64 = 64;
@@ -90,22 +90,23 @@ fn durations(file: &str, repeats: u64) {
         let mut matcher = Matcher::new(&measures, &archive);
         let mut intervals = must(Intervals::new(IntervalOptions::default()));
         let (mut tags, mut found, mut longest) = (Vec::new(), 0_u64, 0);
-        for event in archive.events_by_time(Order::OldestFirst) {
-            let mut ended = None;
-            matcher.add(&event, |duration| ended = Some(duration));
-            let Some(ended) = ended else {
-                continue;
-            };
-            found += 1;
-            while tags.len() <= ended.series {
-                let name = matcher.series()[tags.len()].name.clone();
-                tags.push(must(intervals.tag(Some(&name))));
-            }
-            intervals.record(tags[ended.series], ended.end, ended.value);
-            while let Some(interval) = intervals.due() {
-                longest = interval.histogram.max().max(longest);
-            }
-        }
+        each_duration(
+            &archive,
+            &mut matcher,
+            0..u64::MAX,
+            false,
+            &mut |matcher, ended, _| {
+                found += 1;
+                while tags.len() <= ended.series {
+                    let name = matcher.series()[tags.len()].name.clone();
+                    tags.push(must(intervals.tag(Some(&name))));
+                }
+                intervals.record(tags[ended.series], ended.end, ended.value);
+                while let Some(interval) = intervals.due() {
+                    longest = interval.histogram.max().max(longest);
+                }
+            },
+        );
         std::hint::black_box(longest);
         let (cpu, events) = (cpu_ns() - before, archive.count() as f64);
         println!(

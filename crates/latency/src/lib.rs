@@ -1,16 +1,20 @@
 //! Durations between events: spans, interval histograms and triggers.
 //!
-//! `spans` finds the durations in a stream of events, live or from an archive, [`intervals`] makes
+//! `spans` finds the durations in a stream of events, `archived` those of an archive, [`intervals`] makes
 //! histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them. Each
 //! module uses only those named before it.
 
+#[cfg(feature = "archives")]
+mod archived;
 mod spans;
 
 pub mod intervals;
 #[cfg(feature = "plots")]
 pub mod plot;
 
-pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Series, Unit, concerns};
+#[cfg(feature = "archives")]
+pub use archived::each_duration;
+pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Series, Unit};
 
 /// A histogram of durations in nanoseconds.
 pub type Histogram = hdrhistogram::Histogram<u64>;

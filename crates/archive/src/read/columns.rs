@@ -139,6 +139,15 @@ impl<'a> BlockColumns<'a> {
 
     /// The time of each event in nanoseconds since 1970; 0 if it is not known.
     pub fn times(&self) -> Option<Vec<u64>> {
+        self.moments(|_, time| time)
+    }
+
+    /// The ticks and the time of each event; 0 stands for those that are not known.
+    pub fn ticks_and_times(&self) -> Option<Vec<(u64, u64)>> {
+        self.moments(|ticks, time| (ticks.unwrap_or(0), time))
+    }
+
+    fn moments<T>(&self, make: impl Fn(Option<u64>, u64) -> T) -> Option<Vec<T>> {
         let (mut of_ticks, mut of_times) = (self.columns[TICKS], self.columns[TIME]);
         let (mut ticks, steps) = (self.pace.ticks, self.pace.steps());
         let mut time = steps.map_or(0, |(_, before)| before);
@@ -146,16 +155,16 @@ impl<'a> BlockColumns<'a> {
             if has & HAS_TICKS != 0 {
                 ticks = ticks.wrapping_add(signed(of_ticks.get_any()?));
             }
+            let ticks = (has & HAS_TICKS != 0).then_some(ticks);
             if has & HAS_TIME == 0 {
-                return Some(0);
+                return Some(make(ticks, 0));
             }
             if let Some((unit, _)) = steps {
                 let passed = signed(of_times.get_any()?);
                 time = time.wrapping_add(passed.wrapping_mul(unit));
-                return Some(time);
+                return Some(make(ticks, time));
             }
-            let ticks = (has & HAS_TICKS != 0).then_some(ticks);
-            of_times.difference(self.pace.expect(ticks))
+            Some(make(ticks, of_times.difference(self.pace.expect(ticks))?))
         });
         times.collect()
     }

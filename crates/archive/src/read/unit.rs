@@ -51,6 +51,8 @@ pub struct UnitInfo {
     pub important: bool,
     /// Whether it is a block.
     pub block: bool,
+    /// Whether entries are missing before an event of it.
+    pub has_gap: bool,
     /// A digest of the frames of its file from the first to its last: of the place and the checksum
     /// of each. Another file has another one.
     pub digest: u64,
@@ -71,6 +73,7 @@ impl Unit {
             unix: self.unix,
             important: self.important,
             block: self.block,
+            has_gap: self.gap.is_some(),
             digest: self.digest,
         }
     }

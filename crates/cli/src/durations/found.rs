@@ -1,16 +1,15 @@
 //! Finds the durations of a timeline or an archive.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use timeline::{Event, Order};
-use timeline_latency::{Found, Losses, Matcher, Measure};
+use timeline_latency::{Found, Losses, Matcher, Measure, each_duration};
 use timeline_search::{Filter, Query};
 
 use super::Durations;
-use super::select::Concerned;
 use crate::failure::Result;
 use crate::format::things;
+use crate::health;
 use crate::output;
 use crate::reading::Reading;
 
@@ -18,7 +17,10 @@ use crate::reading::Reading;
 pub struct Finding<'a> {
     pub matcher: Matcher<'a>,
     filter: Filter<'a>,
-    measures: &'a [Measure],
+    /// Whether the filter asks for more than the times of ends.
+    is_filtered: bool,
+    /// The times of the wanted ends.
+    ends: Range<u64>,
     /// The times of the events that matter.
     times: Range<u64>,
 }
@@ -32,27 +34,44 @@ impl<'a> Finding<'a> {
     ) -> Finding<'a> {
         let source = reading.source();
         let since = query.since.unwrap_or(0);
+        let without_times = Query {
+            since: None,
+            until: None,
+            ..query.clone()
+        };
         Finding {
             matcher: Matcher::new(measures, source),
             filter: query.on(source),
-            measures,
+            is_filtered: !without_times.is_empty(),
+            ends: since..query.until.unwrap_or(u64::MAX),
             times: since.saturating_sub(durations.longest())..query.until.unwrap_or(u64::MAX),
         }
     }
 
     /// Tells `found` of all durations that there are, in the order of their ends.
     pub fn all(&mut self, reading: &Reading, mut found: impl FnMut(&Matcher, Found)) -> Result {
-        let select = Concerned {
-            source: reading.source(),
-            measures: self.measures,
-            times: self.times.clone(),
-            definitions: HashMap::new(),
+        let Some(archive) = reading.archive() else {
+            let mut events = reading.events(Order::OldestFirst);
+            for event in events.by_ref() {
+                self.add(&event, &mut found);
+            }
+            return events.report();
         };
-        let mut events = reading.events_where(Order::OldestFirst, select);
-        for event in events.by_ref() {
-            self.add(&event, &mut found);
-        }
-        events.report()
+        let (filter, ends) = (&mut self.filter, self.ends.clone());
+        let needs_ends = self.is_filtered;
+        let mut found = |matcher: &Matcher<'a>, duration: Found, event: Option<&Event>| {
+            let is_wanted = match event {
+                Some(event) if needs_ends => filter.matches(event),
+                _ => ends.contains(&duration.end),
+            };
+            if is_wanted {
+                found(matcher, duration);
+            }
+        };
+        let times = self.times.clone();
+        let lost = each_duration(archive, &mut self.matcher, times, needs_ends, &mut found);
+        health::report(reading.path(), archive, lost);
+        Ok(())
     }
 
     /// Takes the next event, and tells `found` of the wanted durations that it ends.

@@ -1,11 +1,9 @@
 //! The options that say which durations are wanted, and the durations of a timeline or an archive.
 //!
-//! found.rs reads events and finds the durations in them; select.rs leaves out those that matter to
-//! none. pairing.rs adds durations to the events that a tail shows.
+//! found.rs finds the durations, and pairing.rs adds them to the events that a tail shows.
 
 mod found;
 mod pairing;
-mod select;
 
 pub use found::Finding;
 pub use pairing::{Paired, Pairing};

@@ -1,12 +1,12 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, Source, SpanKey, ThreadRef};
+use timeline::{Event, EventId, Source, SpanKey, ThreadRef, Value};
 
 use super::keys::Keys;
 use super::losses::Losses;
 use super::measure::{Measure, Series};
 use super::roles::{Action, Role, Roles, number_in};
-use super::threads::Threads;
+use super::threads::{ThreadKey, Threads};
 use super::times::Times;
 
 /// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
@@ -131,31 +131,54 @@ impl<'a> Matcher<'a> {
 
     /// Takes the next event, and tells `found` of each duration that it ends.
     #[inline]
-    pub fn add(&mut self, event: &Event, mut found: impl FnMut(Found)) {
+    pub fn add(&mut self, event: &Event, found: impl FnMut(Found)) {
         if event.missed > 0 {
             self.gap();
         }
         if event.important {
             return;
         }
-        self.learn(event);
-        let Some(Some(roles)) = self.roles.get(event.id.0 as usize) else {
+        let time = self.times.time(event);
+        let thread = (event.thread, event.tid);
+        let values = Some(event);
+        self.play((event.id, thread, time, values), found);
+    }
+
+    /// Takes the next event, of which only this is known: its definition, its thread and its time.
+    #[cfg(feature = "archives")]
+    #[inline]
+    pub(crate) fn add_row(
+        &mut self,
+        (id, thread, time): (EventId, ThreadKey, u64),
+        found: impl FnMut(Found),
+    ) {
+        self.play((id, thread, (time != 0).then_some(time), None), found);
+    }
+
+    #[inline]
+    fn play(
+        &mut self,
+        (id, key, time, event): (EventId, ThreadKey, Option<u64>, Option<&Event>),
+        mut found: impl FnMut(Found),
+    ) {
+        self.learn(id);
+        let Some(Some(roles)) = self.roles.get(id.0 as usize) else {
             return;
         };
         if roles.list.is_empty() {
             return;
         }
-        let (Some(time), thread) = (
-            self.times.time(event),
-            self.threads.number(event, self.source),
-        ) else {
+        let Some(time) = time else {
             self.losses.values += 1;
             return;
         };
+        let source = self.source;
+        let is_known = || source.thread(&of_thread(key)).is_some();
         let mut play = Play {
             event,
             time,
-            thread,
+            key,
+            thread: self.threads.number(key, is_known),
             threads: &mut self.threads,
             losses: &mut self.losses,
         };
@@ -167,24 +190,42 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    fn roles(&self, event: &Event) -> Option<&Roles> {
-        self.roles.get(event.id.0 as usize)?.as_ref()
+    /// What is needed of the events of a definition. `ends`: whether events that end a duration are
+    /// needed whatever it is.
+    #[cfg(feature = "archives")]
+    pub(crate) fn need(&mut self, id: EventId, ends: bool) -> Need {
+        self.learn(id);
+        let roles = self.roles(id).map_or(&[][..], |roles| &roles.list);
+        let needs_event = |role: &Role| match role.action {
+            Action::Begin => false,
+            Action::End | Action::Every => ends,
+            Action::BeginKey(_) | Action::EndKey(_) | Action::Value(_) => true,
+        };
+        match roles {
+            [] => Need::Nothing,
+            roles if roles.iter().any(needs_event) => Need::Event,
+            _ => Need::Row,
+        }
     }
 
-    /// Looks at the definition of an event, unless it is known.
+    fn roles(&self, id: EventId) -> Option<&Roles> {
+        self.roles.get(id.0 as usize)?.as_ref()
+    }
+
+    /// Looks at a definition, unless it is known.
     #[inline]
-    fn learn(&mut self, event: &Event) {
-        if self.roles(event).is_none() {
-            self.learn_new(event);
+    fn learn(&mut self, id: EventId) {
+        if self.roles(id).is_none() {
+            self.learn_new(id);
         }
     }
 
     #[cold]
-    fn learn_new(&mut self, event: &Event) {
-        let Some(definition) = self.source.definition(event.id) else {
+    fn learn_new(&mut self, id: EventId) {
+        let Some(definition) = self.source.definition(id) else {
             return;
         };
-        let place = event.id.0 as usize;
+        let place = id.0 as usize;
         // Only defined events make this longer.
         if self.roles.len() <= place {
             self.roles.resize_with(place + 1, || None);
@@ -193,16 +234,48 @@ impl<'a> Matcher<'a> {
     }
 }
 
+/// What is needed of an event.
+#[cfg(feature = "archives")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It plays no part.
+    Nothing,
+    /// Its definition, its thread and its time.
+    Row,
+    /// All of it.
+    Event,
+}
+
+/// An event of a thread, to ask for that.
+fn of_thread((thread, tid): ThreadKey) -> Event {
+    Event {
+        ticks: 0,
+        id: EventId::NEVER,
+        core: u16::MAX,
+        node: u16::MAX,
+        thread,
+        tid,
+        args: [0; 4],
+        payload: None,
+        time: None,
+        missed: 0,
+        important: false,
+        duration: None,
+    }
+}
+
 /// An event that plays its roles.
 struct Play<'m, 'e> {
-    event: &'e Event,
+    /// `None` if it has no values that matter.
+    event: Option<&'e Event>,
     time: u64,
+    key: ThreadKey,
     thread: Option<u32>,
     threads: &'m mut Threads,
     losses: &'m mut Losses,
 }
 
-impl Play<'_, '_> {
+impl<'e> Play<'_, 'e> {
     #[inline]
     fn role(&mut self, role: &Role, roles: &Roles, keys: &mut Keys) -> Option<Found> {
         match role.action {
@@ -257,14 +330,21 @@ impl Play<'_, '_> {
     }
 
     fn key(&mut self, position: usize, roles: &Roles) -> Option<SpanKey> {
-        let value = self.event.values(&roles.layout).nth(position);
+        let value = self.value_at(position, roles);
         let key = value.as_ref().and_then(SpanKey::of);
         self.losses.values += u64::from(key.is_none());
         key
     }
 
+    fn value_at<'v>(&self, position: usize, roles: &'v Roles) -> Option<Value<'v>>
+    where
+        'e: 'v,
+    {
+        self.event?.values(&roles.layout).nth(position)
+    }
+
     fn value(&mut self, role: &Role, position: usize, roles: &Roles) -> Option<Found> {
-        let value = self.event.values(&roles.layout).nth(position);
+        let value = self.value_at(position, roles);
         let Some(value) = value.as_ref().and_then(number_in) else {
             self.losses.values += 1;
             return None;
@@ -297,8 +377,8 @@ impl Play<'_, '_> {
             begin,
             end: self.time,
             value: self.time - begin,
-            thread: self.event.thread,
-            tid: self.event.tid,
+            thread: self.key.0,
+            tid: self.key.1,
             key,
             depth,
         }

@@ -18,7 +18,10 @@ mod times;
 mod tests;
 
 pub use losses::Losses;
+#[cfg(feature = "archives")]
+pub(crate) use matcher::Need;
 pub use matcher::{Found, Matcher};
 pub use measure::{Measure, Series, Unit};
 pub use parse::NoMeasure;
-pub use roles::concerns;
+#[cfg(feature = "archives")]
+pub(crate) use threads::ThreadKey;

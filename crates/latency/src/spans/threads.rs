@@ -1,17 +1,20 @@
 //! Pairs events of one thread: an end belongs to the innermost open begin of its series.
 
 use rustc_hash::FxHashMap;
-use timeline::{Event, Source, ThreadRef};
+use timeline::ThreadRef;
+
+/// A thread, and its id in the kernel: in damaged memory a record may be of another.
+pub type ThreadKey = (ThreadRef, u32);
 
 /// Threads of which something is kept though nothing is open in them.
 const MOST_IDLE: usize = 1 << 16;
 
 /// What is open in each thread.
 pub struct Threads {
-    numbers: FxHashMap<(ThreadRef, u32), Option<u32>>,
+    numbers: FxHashMap<ThreadKey, Option<u32>>,
     states: Vec<State>,
     /// The thread that was asked for last.
-    last: Option<((ThreadRef, u32), u32)>,
+    last: Option<(ThreadKey, u32)>,
     measures: usize,
     most: usize,
     /// So many threads are kept before idle ones are forgotten.
@@ -44,22 +47,21 @@ impl Threads {
         }
     }
 
-    /// The number of the thread of an event; `None` if the thread is not known.
+    /// The number of a thread; `None` if the thread is not known.
     #[inline]
-    pub fn number(&mut self, event: &Event, source: &dyn Source) -> Option<u32> {
-        let key = (event.thread, event.tid);
+    pub fn number(&mut self, key: ThreadKey, is_known: impl FnOnce() -> bool) -> Option<u32> {
         match self.last {
             Some((last, number)) if last == key => Some(number),
-            _ => self.other(key, event, source),
+            _ => self.other(key, is_known),
         }
     }
 
-    fn other(&mut self, key: (ThreadRef, u32), event: &Event, source: &dyn Source) -> Option<u32> {
+    fn other(&mut self, key: ThreadKey, is_known: impl FnOnce() -> bool) -> Option<u32> {
         if !self.numbers.contains_key(&key) {
             if self.numbers.len() >= self.limit {
                 self.forget_idle();
             }
-            let number = source.thread(event).map(|_| {
+            let number = is_known().then(|| {
                 self.states.push(State {
                     open: vec![Vec::new(); self.measures],
                     last: FxHashMap::default(),

@@ -1,0 +1,217 @@
+//! Finds the durations of an archive by the columns of its blocks.
+//!
+//! Making an event takes longer than finding out what it begins or ends. So of blocks only three
+//! columns are read, where no value matters: definitions, threads and times. What is made as an
+//! event all the same (of plain records, keys, values, behind a gap) is merged with these rows.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use timeline::{Event, EventId, Order};
+use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+
+use crate::spans::{Found, Matcher, Need, ThreadKey};
+
+/// Rows that wait for those of other blocks of the same time. Beyond that, events are made, which
+/// an archive bounds by itself.
+const MOST_WAITING: usize = 1 << 22;
+
+/// By what events are ordered: by ticks in one ring, and by time in several.
+type Moment = (u64, u64);
+
+/// An event of which only this matters.
+struct Row {
+    at: Moment,
+    time: u64,
+    id: EventId,
+    thread: ThreadKey,
+}
+
+/// Adds the events of an archive to a matcher, and tells `found` of each duration that ends, in the
+/// order of the ends. Of blocks outside of `times` (nanoseconds since 1970) nothing is read.
+///
+/// `found` gets the event that ends a duration if `needs_ends` is set, or if it had to be made all
+/// the same. Returns how many events could not be read.
+///
+/// # Example
+/// ```
+/// use timeline_archive::{Archive, Form, RawEvent, Writer};
+/// use timeline_latency::{Matcher, Measure, each_duration};
+///
+/// let mut file = Vec::new();
+/// let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+/// for (message, time) in [("begin breath", 1_000), ("end breath", 3_500)] {
+///     let mut event = RawEvent { unix_nanos: Some(time), ticks: Some(time), ..RawEvent::default() };
+///     event.definition.category = Some(writer.string("engine"));
+///     event.definition.format = Some(writer.string(message));
+///     event.thread.tid = Some(4711);
+///     writer.event(&event)?;
+/// }
+/// writer.flush()?;
+///
+/// let archive = Archive::from_bytes(file);
+/// let measures = [Measure::Spans("*".into())];
+/// let mut matcher = Matcher::new(&measures, &archive);
+/// let mut durations = Vec::new();
+/// each_duration(&archive, &mut matcher, 0..u64::MAX, false, &mut |matcher, found, _| {
+///     durations.push((matcher.series()[found.series].name.clone(), found.value));
+/// });
+/// assert_eq!(durations, [("engine.breath".to_owned(), 2_500)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn each_duration<'m>(
+    archive: &Archive,
+    matcher: &mut Matcher<'m>,
+    times: Range<u64>,
+    needs_ends: bool,
+    found: &mut dyn FnMut(&Matcher<'m>, Found, Option<&Event>),
+) -> u64 {
+    let one_ring = archive.magics().count() < 2;
+    let state = RefCell::new(State {
+        matcher,
+        found,
+        rows: Vec::new(),
+        ended: Vec::new(),
+    });
+    let rows = Rows {
+        state: &state,
+        times,
+        needs_ends,
+        one_ring,
+        taken: vec![None; archive.units().len()],
+    };
+    let mut events = archive.events_by_time_where(Order::OldestFirst, Box::new(rows));
+    for event in events.by_ref() {
+        let time = event.time.map_or(0, u64::from);
+        let mut state = state.borrow_mut();
+        state.release(Some(moment(one_ring, event.ticks, time)));
+        state.event(&event);
+    }
+    let lost = events.lost();
+    drop(events);
+    state.into_inner().release(None);
+    lost
+}
+
+fn moment(one_ring: bool, ticks: u64, time: u64) -> Moment {
+    (if one_ring { 0 } else { time }, ticks)
+}
+
+struct State<'s, 'm> {
+    matcher: &'s mut Matcher<'m>,
+    found: &'s mut dyn FnMut(&Matcher<'m>, Found, Option<&Event>),
+    /// In order.
+    rows: Vec<Row>,
+    ended: Vec<Found>,
+}
+
+impl State<'_, '_> {
+    /// Adds the rows before a moment to the matcher, or all.
+    fn release(&mut self, before: Option<Moment>) {
+        let count = match before {
+            None => self.rows.len(),
+            Some(moment) => self.rows.partition_point(|row| row.at < moment),
+        };
+        for row in self.rows.drain(..count) {
+            let ended = &mut self.ended;
+            let part = (row.id, row.thread, row.time);
+            self.matcher.add_row(part, |found| ended.push(found));
+            for found in ended.drain(..) {
+                (self.found)(self.matcher, found, None);
+            }
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        let ended = &mut self.ended;
+        self.matcher.add(event, |found| ended.push(found));
+        for found in ended.drain(..) {
+            (self.found)(self.matcher, found, Some(event));
+        }
+    }
+}
+
+/// Takes rows out of blocks, and leaves those events to be made of which more is needed.
+struct Rows<'r, 's, 'm> {
+    state: &'r RefCell<State<'s, 'm>>,
+    times: Range<u64>,
+    needs_ends: bool,
+    one_ring: bool,
+    /// By unit, whether its rows were taken: a unit may be read again.
+    taken: Vec<Option<bool>>,
+}
+
+impl Select for Rows<'_, '_, '_> {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        let (first, last) = unit.unix;
+        // 0 is a time that is not known.
+        let is_known = first != 0 && last != 0;
+        !is_known || (first < self.times.end && self.times.start <= last)
+    }
+
+    fn choose(
+        &mut self,
+        unit: &UnitInfo,
+        columns: Option<&mut BlockColumns<'_>>,
+        places: &mut Places,
+    ) {
+        let mut state = self.state.borrow_mut();
+        let is_first = self.taken[unit.number].is_none();
+        if is_first {
+            // Units come in the order of the first moments that they can have.
+            let first = moment(self.one_ring, unit.ticks.0, unit.unix.0);
+            state.release(Some(first));
+        }
+        let is_full = state.rows.len() >= MOST_WAITING;
+        let is_taken = *self.taken[unit.number].get_or_insert(!unit.has_gap && !is_full);
+        let (Some(columns), true) = (columns, is_taken) else {
+            return;
+        };
+        let needs: Vec<Need> = columns
+            .definitions()
+            .iter()
+            .map(|id| state.matcher.need(*id, self.needs_ends))
+            .collect();
+        let mut made = places.none_of();
+        for (shape, _) in needs
+            .iter()
+            .enumerate()
+            .filter(|(_, need)| **need == Need::Event)
+        {
+            let of_shape = columns.places(shape).iter();
+            of_shape.for_each(|place| made.add((*place).into()));
+        }
+        if needs.contains(&Need::Row) {
+            match rows(columns, &needs, self.one_ring) {
+                // The block is damaged: what can be read of it is made.
+                None => return,
+                Some(rows) if is_first => {
+                    state.rows.extend(rows);
+                    if !state.rows.is_sorted_by_key(|row| row.at) {
+                        state.rows.sort_by_key(|row| row.at);
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        places.intersect(&made);
+    }
+}
+
+/// The rows of a block. `None` if a column is damaged.
+fn rows(columns: &BlockColumns<'_>, needs: &[Need], one_ring: bool) -> Option<Vec<Row>> {
+    let moments = columns.ticks_and_times()?;
+    let threads = columns.thread_numbers()?;
+    let parts = columns.shapes().iter().zip(moments).zip(threads);
+    let parts = parts.filter(|((shape, _), _)| needs[usize::from(**shape)] == Need::Row);
+    let row = |((shape, (ticks, time)), thread): ((&u16, Moment), u16)| Row {
+        at: moment(one_ring, ticks, time),
+        time,
+        id: columns.definitions()[usize::from(*shape)],
+        thread: columns.threads()[usize::from(thread)],
+    };
+    Some(parts.map(row).collect())
+}
+
+#[cfg(test)]
+mod tests;
