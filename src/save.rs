@@ -322,9 +322,13 @@ impl Snapshot<'_> {
         h.strings_used = used.into();
         h.important_taken = important.into();
         h.boost = 0.into();
-        let rules = self.segment.definitions.rules().text();
+        let rules = self.segment.definitions.rules();
+        if let Some(level) = rules.level() {
+            h.level = u32::from(level.get()).into();
+        }
         (h.rules_even, h.rules_odd) = (Record::zeroed(), Record::zeroed());
-        store_bytes(&h.rules_even, rules.as_bytes());
+        (h.level_even, h.level_odd) = (0.into(), 0.into());
+        store_bytes(&h.rules_even, rules.text().as_bytes());
         h.rules_serial = 0.into();
         h.rules_applied = 0.into();
         h.sampler_pid = 0.into();

@@ -79,6 +79,7 @@ impl Definitions {
     }
 
     fn apply(&self) {
+        self.switches.show_level();
         self.judge(&self.rules());
         self.enable_all();
         self.switches.applied();

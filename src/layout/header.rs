@@ -71,7 +71,8 @@ record! {
         /// The next ticket.
         0x800 pub next_ticket: AtomicU64,
         0x808 _unused_808: [AtomicU8; 56],
-        /// The level that was asked for: 0 none, 1 to 7, 8 all.
+        /// The level that was asked for: 0 none, 1 to 7, 8 all. That of the rules in force goes
+        /// before it.
         0x840 pub level: AtomicU32,
         /// The level a sampler holds up just now; 0 = none.
         0x844 pub boost: AtomicU32,
@@ -134,9 +135,13 @@ record! {
         /// The names of the channels, as offsets in the string table; 0 = no further channel.
         0xb80 pub channels: [AtomicU32; 64],
         /// Which events are logged, in words, NUL-padded: in force while `rules_serial` is even.
-        0xc80 pub rules_even: [AtomicU8; 448],
+        0xc80 pub rules_even: [AtomicU8; 447],
+        /// The level that was asked for with them, and 1; 0 = `level` says it.
+        0xe3f pub level_even: AtomicU8,
         /// The same while it is odd.
-        0xe40 pub rules_odd: [AtomicU8; 448],
+        0xe40 pub rules_odd: [AtomicU8; 447],
+        /// The level that was asked for with those.
+        0xfff pub level_odd: AtomicU8,
     }
 }
 
@@ -170,7 +175,7 @@ record! {
 pub const CHANNELS: usize = 64;
 
 /// Bytes of the rules, with a NUL.
-pub const RULES: usize = 448;
+pub const RULES: usize = 447;
 
 /// Bytes that the checksum covers: those that never change.
 pub const CHECKED: usize = offset_of!(Header, next_ticket);
@@ -183,7 +188,7 @@ pub const FLAG_REDUCED: u32 = 2;
 const _: () = {
     assert!(size_of::<Header>() as u64 == super::HEADER_SIZE);
     assert!(offset_of!(Header, channels) + CHANNELS * 4 == offset_of!(Header, rules_even));
-    assert!(offset_of!(Header, rules_even) + RULES == offset_of!(Header, rules_odd));
+    assert!(offset_of!(Header, rules_even) + RULES + 1 == offset_of!(Header, rules_odd));
     // What changes at another rate is on another cache line.
     assert!(offset_of!(Header, next_ticket).is_multiple_of(64));
     assert!(offset_of!(Header, level) - offset_of!(Header, next_ticket) == 64);

@@ -58,7 +58,10 @@ typedef struct {
   uint64_t channels_on, channels_switched;
   unsigned char unused_b60[0xb80 - 0xb60];
   uint32_t channels[64];
-  char rules_even[448], rules_odd[448];
+  char rules_even[447];
+  uint8_t level_even;
+  char rules_odd[447];
+  uint8_t level_odd;
 } header_t;
 
 typedef struct {
@@ -166,7 +169,9 @@ AT(header_t, channels_on, 0xb50);
 AT(header_t, channels_switched, 0xb58);
 AT(header_t, channels, 0xb80);
 AT(header_t, rules_even, 0xc80);
+AT(header_t, level_even, 0xe3f);
 AT(header_t, rules_odd, 0xe40);
+AT(header_t, level_odd, 0xfff);
 SIZE(anchor_t, 32);
 AT(anchor_t, serial, 0);
 AT(anchor_t, ticks, 8);
