@@ -32,6 +32,10 @@ pub fn role_at(place: &str) -> Role {
 ///
 /// It runs before `main`, so that a child is one thread and no test harness.
 extern "C" fn play() {
+    // A shell without job control has what it starts in the background ignore this signal, and so
+    // would all that tests start, and then interrupt.
+    // SAFETY: no thread is there yet, nor a handler.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     let Ok(asked) = std::env::var(ROLE) else {
         return;
     };
