@@ -42,15 +42,14 @@ $(NPM_PACKAGES): tests/browser/package-lock.json
 	touch $@
 
 # The header is compared around the first command that builds. A build for the header alone would compile
-# what no other command needs. The documentation of the C ABI is its header;
-# rustdoc would put it in the place of the library's. There are no examples, but with the option, and with these
-# packages, dependencies have the features that tests give them. With others, the libraries in C would be compiled anew.
+# what no other command needs. The documentation of the C ABI is its header; rustdoc would put it in the place of the
+# library's. There are no examples, but with the option dependencies have the features that tests give them.
+# With others, some would be compiled anew.
 lint:
 	$(CARGO) fmt --all --check
 	scripts/check-header.sh $(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib --examples -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib --examples -p timeline -p timeline-archive \
-	  -p timeline-search -p timeline-serve -p timeline-derive -p timeline-cli
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --exclude timeline-ffi --lib --examples
 
 # Two tests for each CPU, as half of them wait for processes; not more than sixteen, as a process may have
 # sixty-four timelines.
