@@ -6,7 +6,7 @@ TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
 NPM_PACKAGES = tests/browser/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit loom fuzz demo bench bench-search bench-serve install clean help
+.PHONY: all build test lint unit units documented loom fuzz demo bench bench-search bench-serve install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
@@ -24,13 +24,14 @@ all: build
 build:
 	$(CARGO) build --release
 
-# The models need processors all the time, and half of the tests wait for processes: so they run side by side.
+# The models need processors all the time, the rest often waits, for processes or for one compiler: so they run side by
+# side.
 test:
 	scripts/bootstrap.sh test
 	$(MAKE) $(NPM_PACKAGES)
-	$(MAKE) lint
 	said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
 	$(MAKE) loom >"$$said" 2>&1 & models=$$!; \
+	$(MAKE) lint || { kill $$models; wait $$models; exit 1; }; \
 	$(MAKE) unit; tests=$$?; \
 	wait $$models; models=$$?; \
 	cat "$$said"; \
@@ -51,12 +52,25 @@ lint:
 	$(CARGO) clippy -p timeline --no-default-features --lib --examples -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --exclude timeline-ffi --lib --examples
 
-# Two tests for each CPU, as half of them wait for processes; not more than sixteen, as a process may have
-# sixty-four timelines.
+# Two programs of tests beside each other, because half of the tests wait for processes, and the first of them needs
+# little to be built: meanwhile the rest is. Each prints all at once when it ends.
 unit:
-	n=$$((2 * $$(nproc))); RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((n < 16 ? n : 16))} \
-	  $(CARGO) test --workspace --no-fail-fast
-	$(MAKE) --jobs 3 --output-sync --keep-going without-rseq-core without-rseq-ffi without-rseq-cli
+	$(MAKE) --jobs 2 --output-sync --keep-going program-core program-cli program-archive program-ffi units documented \
+	  program-lua without-rseq-core without-rseq-ffi without-rseq-cli
+
+# As many tests of a program at a time as there are CPUs; not more than eight, as a process may have sixty-four
+# timelines.
+unit: export RUST_TEST_THREADS ?= $(shell n=$$(nproc); echo $$((n < 8 ? n : 8)))
+
+program-%:
+	$(CARGO) test --workspace --test $*
+
+# Those inside the crates.
+units:
+	$(CARGO) test --workspace --no-fail-fast --lib --bin timeline
+
+documented:
+	$(CARGO) test --workspace --no-fail-fast --doc
 
 # Runs the tests that depend on lanes once more, without restartable sequences. Those that are skipped run both ways
 # by themselves. In each program one at a time: a child that another test forks keeps the
