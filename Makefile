@@ -31,8 +31,7 @@ test:
 	$(MAKE) $(NPM_PACKAGES)
 	said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
 	$(MAKE) loom >"$$said" 2>&1 & models=$$!; \
-	$(MAKE) lint || { kill $$models; wait $$models; exit 1; }; \
-	$(MAKE) unit; tests=$$?; \
+	$(MAKE) lint && $(MAKE) unit; tests=$$?; \
 	wait $$models; models=$$?; \
 	cat "$$said"; \
 	exit $$((tests || models))
