@@ -2,9 +2,11 @@
 //! Frames with events are read again when a caller wants the events.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use timeline::{Definition, Event, EventId, Frame, Source, Thread};
 
@@ -25,6 +27,16 @@ use crate::read::unit::Unit;
 
 /// Characters of a symbol that are shown with each address in a call stack.
 pub const SHOWN: usize = 16 << 10;
+
+/// The outlines of files that were not changed since.
+fn unchanged(
+    outline_of: &dyn Fn(&Path) -> Option<Outline>,
+) -> impl Fn(&Section) -> Option<Outline> {
+    move |section| {
+        let (path, stamp) = section.stamped()?;
+        outline_of(path).filter(|outline| outline.is_of(stamp))
+    }
+}
 
 /// An archive: a file, or the files of a directory as if they were joined.
 ///
@@ -66,7 +78,8 @@ pub struct Archive {
     /// The directory of the files, if a directory was given.
     folder: Option<PathBuf>,
     names: Names,
-    surveyed: Once,
+    /// How many units were read to find definitions.
+    surveyed: Mutex<usize>,
     contents: Contents,
     /// Whether all of each file was read to open it.
     scanned: Vec<bool>,
@@ -93,10 +106,7 @@ impl Archive {
         outline_of: &dyn Fn(&Path) -> Option<Outline>,
     ) -> Result<Archive> {
         let path = path.as_ref();
-        let outline_of = |section: &Section| {
-            let (path, stamp) = section.stamped()?;
-            outline_of(path).filter(|outline| outline.is_of(stamp))
-        };
+        let outline_of = unchanged(outline_of);
         let archive = if path.is_dir() {
             Archive::of_files(path, &mut files_of(path)?, &outline_of)?
         } else {
@@ -104,6 +114,42 @@ impl Archive {
             bytes.add_file(path)?;
             Archive::of(bytes, &outline_of)?
         };
+        archive.begun(path)
+    }
+
+    /// Opens an archive whose files the caller opens, because their names may lead elsewhere by
+    /// the time they are read: a directory and its files, or one file. A file that `open` does not
+    /// find is left out. See [`Archive::open_with`].
+    ///
+    /// # Errors
+    /// Those of [`Archive::open`], and those of `open`.
+    pub fn open_by(
+        (folder, mut files): (Option<&Path>, Vec<PathBuf>),
+        open: &dyn Fn(&Path) -> io::Result<File>,
+        outline_of: &dyn Fn(&Path) -> Option<Outline>,
+    ) -> Result<Archive> {
+        sort_files(&mut files);
+        let mut bytes = Bytes::default();
+        for path in &files {
+            match open(path) {
+                Ok(file) => bytes.add_opened(path, file)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("open", path, error)),
+            }
+        }
+        let path = folder.map(Path::to_path_buf).or(files.pop());
+        let path = path.unwrap_or_default();
+        if bytes.sections().is_empty() {
+            return Err(Error::NoArchive { path });
+        }
+        let mut archive = Archive::of(bytes, &unchanged(outline_of))?;
+        archive.folder = folder.map(Path::to_path_buf);
+        archive.begun(&path)
+    }
+
+    /// Fails if this is no archive at all.
+    fn begun(self, path: &Path) -> Result<Archive> {
+        let archive = self;
         if archive.contents.frames > 0 {
             return Ok(archive);
         }
@@ -164,7 +210,7 @@ impl Archive {
             bytes: Bytes::default(),
             folder: None,
             names: Names::default(),
-            surveyed: Once::new(),
+            surveyed: Mutex::default(),
             contents: Contents::default(),
             scanned: Vec::new(),
         }
@@ -353,6 +399,25 @@ impl Archive {
         count.saturating_sub(self.contents.repeated)
     }
 
+    /// Reads events to find their definitions, as long as `go_on` returns true. It is asked before
+    /// each part of the archive. Returns whether all were found; [`Source::definitions`] takes no
+    /// time then.
+    pub fn find_definitions(&self, go_on: impl Fn() -> bool) -> bool {
+        let mut decoder = self.decoder::<OrderedEvent>();
+        loop {
+            // Not held for all units, so that several who wait share the work, and each can stop.
+            let mut surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(unit) = self.found_units().get(*surveyed) else {
+                return true;
+            };
+            if !go_on() {
+                return false;
+            }
+            decoder.survey(unit);
+            *surveyed += 1;
+        }
+    }
+
     pub(crate) fn found_units(&self) -> &[Unit] {
         &self.contents.units
     }
@@ -419,12 +484,7 @@ impl Source for Archive {
 
     /// The definitions of all events of the archive. The first call reads all events to find them.
     fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
-        self.surveyed.call_once(|| {
-            let mut decoder = self.decoder::<OrderedEvent>();
-            self.found_units()
-                .iter()
-                .for_each(|unit| decoder.survey(unit));
-        });
+        self.find_definitions(|| true);
         Box::new(self.names.definitions())
     }
 }

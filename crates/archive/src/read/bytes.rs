@@ -1,16 +1,17 @@
 //! Reads the bytes of an archive, from memory or from one or several files.
 //! It reads a part of a file when that part is needed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use timeline::files;
 
 use crate::error::{Error, Result};
 use crate::format::frame::{Frames, MAX_RECORD, Part};
+use crate::read::open::{identity_of, open, open_again};
 use crate::read::stamp::Stamp;
 
 /// Most bytes of a file in memory at once: several times the longest frame.
@@ -45,29 +46,11 @@ enum Origin {
     File {
         path: PathBuf,
         file: Option<File>,
+        /// The device and the inode, by which it is known if it has to be opened again.
+        identity: (u64, u64),
         /// Its state when it was opened, if that says whether it was changed since.
         stamp: Option<Stamp>,
     },
-}
-
-/// Opens a file for reading. It refuses pipes, because reading one would wait for a writer.
-fn open(path: &Path) -> Result<File> {
-    let fail = |doing| move |error| Error::io(doing, path, error);
-    let mut options = OpenOptions::new();
-    options.read(true).custom_flags(libc::O_NONBLOCK);
-    let file = files::open_as(&options, path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::NoArchive { path: path.into() },
-        _ => Error::io("open", path, error),
-    })?;
-    let metadata = file.metadata().map_err(fail("read"))?;
-    if !metadata.is_file() {
-        let what = "expected a file, this is none";
-        return Err(fail("read")(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            what,
-        )));
-    }
-    Ok(file)
 }
 
 /// The first bytes of a buffer that is used again. It never shrinks, because each byte that it
@@ -93,13 +76,22 @@ impl Bytes {
 
     /// Appends a file, up to its present length.
     pub(crate) fn add_file(&mut self, path: &Path) -> Result<()> {
-        let file = open(path)?;
-        let metadata = file.metadata();
-        let metadata = metadata.map_err(|error| Error::io("read", path, error))?;
+        self.add_opened(path, open(path)?)
+    }
+
+    /// Appends a file that is open, up to its present length. `path` is where it is opened again.
+    pub(crate) fn add_opened(&mut self, path: &Path, file: File) -> Result<()> {
+        let fail = |error| Error::io("read", path, error);
+        let metadata = file.metadata().map_err(fail)?;
+        if !metadata.is_file() {
+            let what = "expected a file, this is none";
+            return Err(fail(io::Error::new(io::ErrorKind::InvalidInput, what)));
+        }
         let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
         let origin = Origin::File {
             path: path.to_path_buf(),
             file: (self.sections.len() < OPEN).then_some(file),
+            identity: identity_of(&metadata),
             stamp: Stamp::of(&metadata),
         };
         self.add(length, origin);
@@ -142,8 +134,15 @@ impl Bytes {
         match &last.origin {
             Origin::Memory(_) => None,
             Origin::File {
-                path, file: None, ..
-            } => Some((path, open(path), last.start)),
+                path,
+                file: None,
+                identity,
+                ..
+            } => {
+                let file = open_again(path, *identity);
+                let file = file.map_err(|error| Error::io("open", path, error));
+                Some((path, file, last.start))
+            }
             Origin::File {
                 path,
                 file: Some(file),
@@ -185,11 +184,16 @@ impl Bytes {
         }
         match &section.origin {
             Origin::Memory(bytes) => Ok(&bytes[from..to]),
-            Origin::File { path, file, .. } => {
+            Origin::File {
+                path,
+                file,
+                identity,
+                ..
+            } => {
                 let bytes = room(buffer, to - from);
                 match file {
                     Some(file) => file.read_exact_at(bytes, from as u64)?,
-                    None => files::open_to_read(path)?.read_exact_at(bytes, from as u64)?,
+                    None => open_again(path, *identity)?.read_exact_at(bytes, from as u64)?,
                 }
                 Ok(bytes)
             }
@@ -244,7 +248,12 @@ impl Section {
                 each(Found::Bytes(range.start, bytes));
                 Ok(())
             }
-            Origin::File { path, file, .. } => {
+            Origin::File {
+                path,
+                file,
+                identity,
+                ..
+            } => {
                 let sizes = (WINDOW, FRAME);
                 let each = |found: Found| {
                     each(match found {
@@ -255,7 +264,8 @@ impl Section {
                 };
                 let scanned = match file {
                     Some(file) => scan_while(file, within, sizes, each),
-                    None => scan_while(&open(path)?, within, sizes, each),
+                    None => open_again(path, *identity)
+                        .and_then(|file| scan_while(&file, within, sizes, each)),
                 };
                 scanned.map_err(|error| Error::io("read", path, error))
             }
@@ -435,6 +445,32 @@ mod tests {
         }
         let starts: Vec<_> = all.files().map(|(_, start)| start).collect();
         assert_eq!(starts, [0, 5, 5]);
+    }
+
+    #[test]
+    fn another_file_is_not_read_for_one_that_was_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |number: usize| folder.path().join(format!("{number:03}.tla"));
+        let mut all = Bytes::default();
+        for number in 0..=OPEN {
+            fs::write(path(number), "own").unwrap();
+            all.add_file(&path(number)).unwrap();
+        }
+        let mut buffer = Vec::new();
+        let last = OPEN * 3..OPEN * 3 + 3;
+        assert_eq!(all.read(last.clone(), &mut buffer).unwrap(), b"own");
+        let secret = folder.path().join("secret");
+        fs::write(&secret, "but").unwrap();
+        for place in [0, OPEN] {
+            fs::rename(path(place), folder.path().join(format!("away{place}"))).unwrap();
+            std::os::unix::fs::symlink(&secret, path(place)).unwrap();
+        }
+        // The first is open still.
+        assert_eq!(all.read(0..3, &mut buffer).unwrap(), b"own");
+        assert!(all.read(last.clone(), &mut buffer).is_err());
+        assert!(all.last().unwrap().1.is_err());
+        let section = all.sections().last().unwrap();
+        assert!(section.scan(last, |_| ()).is_err());
     }
 
     #[test]

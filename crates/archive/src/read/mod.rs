@@ -16,6 +16,7 @@ pub(crate) mod gaps;
 pub(crate) mod merge;
 pub(crate) mod names;
 pub(crate) mod newest;
+pub(crate) mod open;
 pub(crate) mod ordered;
 pub(crate) mod outline;
 pub(crate) mod recorded;
