@@ -33,6 +33,7 @@ mod query;
 
 pub use error::{Error, Result};
 pub use index::{
-    Candidates, Counted, Counts, Coverage, Index, LineNumbers, Selection, line_count, open_archive,
+    Candidates, Counted, Counts, Coverage, Index, LineNumbers, OpenIndex, Selection, line_count,
+    open_archive, open_archive_by,
 };
 pub use query::{Case, Expression, Filter, Needle, Query, moment, numbers, priorities};

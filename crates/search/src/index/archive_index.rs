@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use timeline::Order;
 use timeline_archive::{Archive, UnitInfo};
 
 use super::file::{self, Writing};
-use super::file_index::FileIndex;
+use super::file_index::{FileIndex, Part};
+use super::known::Known;
 use super::lines::{LineNumbers, Rank};
 use super::page::Page;
 use super::page_set::PageSet;
@@ -22,9 +24,20 @@ use crate::query::Needle;
 /// An index is derived from the archive. What it does not cover is searched as it is.
 pub struct Index<'a> {
     archive: &'a Archive,
-    units: Vec<UnitInfo>,
-    rank: Rank,
-    files: Vec<FileIndex>,
+    known: Arc<Known>,
+}
+
+/// An index that was opened, for further queries of the same archive.
+#[derive(Clone)]
+pub struct OpenIndex(Arc<Known>);
+
+impl OpenIndex {
+    /// The index, if its files are as they were when it was opened.
+    pub fn of<'a>(&self, archive: &'a Archive) -> Option<Index<'a>> {
+        let known = Arc::clone(&self.0);
+        let is_of = known.units.len() == archive.units().len() && known.is_current();
+        is_of.then_some(Index { archive, known })
+    }
 }
 
 /// How much of an archive is indexed.
@@ -71,46 +84,35 @@ impl<'a> Index<'a> {
     /// The index that lies beside the files of an archive, as far as it is there and can be
     /// believed.
     pub fn open(archive: &'a Archive) -> Index<'a> {
-        let units: Vec<UnitInfo> = archive.units().collect();
-        let mut starts: Vec<(Option<PathBuf>, usize)> = archive
-            .bytes()
-            .files()
-            .map(|(path, start)| (Some(path.to_path_buf()), start))
-            .collect();
-        if starts.is_empty() {
-            starts.push((None, 0));
+        let known = Arc::new(Known::open(archive));
+        Index { archive, known }
+    }
+
+    /// What was opened, to be used again.
+    pub fn opened(&self) -> OpenIndex {
+        OpenIndex(Arc::clone(&self.known))
+    }
+
+    /// To be changed by this query alone.
+    fn own(&mut self) -> &mut Known {
+        if Arc::get_mut(&mut self.known).is_none() {
+            self.known = Arc::new(Known::open(self.archive));
         }
-        let ends = starts.iter().skip(1).map(|(_, start)| *start);
-        let ends: Vec<usize> = ends.chain([archive.bytes().len()]).collect();
-        let mut files = Vec::new();
-        for ((path, start), end) in starts.into_iter().zip(ends) {
-            let at = |place| units.partition_point(|unit| unit.place.start < place);
-            let mut file = FileIndex::new(path, start, at(start)..at(end));
-            let found = file.path.as_deref().and_then(file::open);
-            file.take(archive, &units, found);
-            files.push(file);
-        }
-        Index {
-            archive,
-            units,
-            rank: match archive.magics().count() {
-                0 | 1 => Rank::Ticks,
-                _ => Rank::Time,
-            },
-            files,
-        }
+        let known = Arc::get_mut(&mut self.known).expect("nobody else has it");
+        known.forget_pages();
+        known
     }
 
     /// Whether a part of the index was found damaged. [`Index::update`] makes it again.
     pub fn is_damaged(&self) -> bool {
-        self.files.iter().any(|file| file.is_damaged)
+        self.known.files.iter().any(|file| file.is_damaged)
     }
 
     /// Whether [`Index::update`] would make it possible to open the archive without reading all of
     /// it.
     pub fn lacks_outlines(&self) -> bool {
         let lacks = |number| self.archive.has_new_outline(number);
-        let files = self.files.iter().enumerate();
+        let files = self.known.files.iter().enumerate();
         files
             .filter(|(_, file)| !file.is_outlined && !file.parts.is_empty())
             .any(|(number, _)| lacks(number))
@@ -123,9 +125,10 @@ impl<'a> Index<'a> {
             let bytes = units.iter().map(|unit| unit.place.len() as u64);
             bytes.sum::<u64>()
         };
-        for file in &self.files {
-            coverage.bytes += bytes(&self.units[file.units.clone()]);
-            coverage.missing += bytes(&self.units[file.missing(&self.units)]);
+        let units = &self.known.units;
+        for file in &self.known.files {
+            coverage.bytes += bytes(&units[file.units.clone()]);
+            coverage.missing += bytes(&units[file.missing(units)]);
             for part in &file.parts {
                 let entry = &part.entry;
                 coverage.lines = coverage.lines.saturating_add(entry.lines);
@@ -143,28 +146,29 @@ impl<'a> Index<'a> {
     /// # Errors
     /// Those of writing, and the path of the index. What was written before is not lost.
     pub fn update(&mut self, mut progress: impl FnMut(u64)) -> Result<(), (PathBuf, io::Error)> {
-        let mut done = 0;
-        for (number, file) in self.files.iter_mut().enumerate() {
+        let (mut done, archive) = (0, self.archive);
+        let Known { units, files, .. } = self.own();
+        for (number, file) in files.iter_mut().enumerate() {
             let Some(path) = file.path.clone() else {
                 continue;
             };
-            let lacks_outline = !file.is_outlined && self.archive.has_new_outline(number);
-            let is_complete = file.missing(&self.units).is_empty() && !lacks_outline;
-            if !is_complete && !self.archive.has_cut_names() {
+            let lacks_outline = !file.is_outlined && archive.has_new_outline(number);
+            let is_complete = file.missing(units).is_empty() && !lacks_outline;
+            if !is_complete && !archive.has_cut_names() {
                 let failed = |error| (file::path_of(&path), error);
                 let (writing, found) = Writing::begin(&path).map_err(failed)?;
                 let storage = writing.storage().map_err(failed)?;
                 let found = found.filter(|_| !file.is_damaged);
                 let found = found.map(|root| (storage, root));
-                file.take(self.archive, &self.units, found);
-                let outline = self.archive.new_outline(number).filter(|_| lacks_outline);
+                file.take(archive, units, found);
+                let outline = archive.new_outline(number).filter(|_| lacks_outline);
                 let beside = (writing, outline);
-                file.go_on(self.archive, &self.units, beside, |bytes| {
+                file.go_on(archive, units, beside, |bytes| {
                     progress(done + bytes);
                 })
                 .map_err(failed)?;
             }
-            done += self.units[file.units.clone()]
+            done += units[file.units.clone()]
                 .last()
                 .map_or(0, |unit| unit.place.end as u64);
         }
@@ -191,12 +195,12 @@ impl<'a> Index<'a> {
                 });
                 sets.collect()
             };
-            let sets: Vec<Option<Vec<PageSet>>> = self.files.iter().map(found).collect();
+            let files = &self.known.files;
+            let sets: Vec<Option<Vec<PageSet>>> = files.iter().map(found).collect();
             let is_empty = |sets: &Vec<PageSet>| sets.iter().all(PageSet::is_empty);
             let needs_pages = context.is_some() || !sets.iter().flatten().all(is_empty);
             let is_whole = |file: &FileIndex| file.parts.iter().all(|part| part.pages().is_some());
-            let damaged: Vec<bool> = self
-                .files
+            let damaged: Vec<bool> = files
                 .iter()
                 .zip(&sets)
                 .map(|(file, sets)| sets.is_none() || needs_pages && !is_whole(file))
@@ -206,10 +210,11 @@ impl<'a> Index<'a> {
                 if let Some(candidates) = self.choose(&sets, order, context) {
                     return candidates;
                 }
-                self.files.iter_mut().for_each(FileIndex::forget);
+                self.own().files.iter_mut().for_each(FileIndex::forget);
                 continue;
             }
-            let damaged = self.files.iter_mut().zip(damaged).filter(|(_, is)| *is);
+            let files = self.own().files.iter_mut();
+            let damaged = files.zip(damaged).filter(|(_, is)| *is);
             damaged.for_each(|(file, _)| file.forget());
         }
     }
@@ -225,7 +230,7 @@ impl<'a> Index<'a> {
         may_match: impl Fn(usize, Range<usize>) -> bool,
     ) -> Option<Candidates> {
         let mut places = self.places(&self.no_pages())?;
-        let rank = start_rank(&starts(&places), from.saturating_sub(rest));
+        let rank = self.known.laid()?.start_rank(from.saturating_sub(rest));
         for place in &mut places {
             place.may_match = place.last >= rank && may_match(place.unit, place.page.places());
             place.is_read = place.may_match;
@@ -238,27 +243,27 @@ impl<'a> Index<'a> {
     /// The pages of the archive. `None` if one is of no unit: the index is damaged.
     fn places(&self, sets: &[Vec<PageSet>]) -> Option<Vec<Place<'_>>> {
         let mut places = Vec::new();
-        for (file, sets) in self.files.iter().zip(sets) {
-            // Pages of a unit follow one another.
-            let mut last = None;
-            for (part, set) in file.parts.iter().zip(sets) {
-                for (number, page) in part.pages()?.iter().enumerate() {
-                    let unit = match last {
-                        Some((start, unit)) if start == page.unit => unit,
-                        _ => file.unit(&self.units, page.unit)?,
-                    };
-                    last = Some((page.unit, unit));
-                    let (first, last) = self.rank.range(page);
-                    let may_match = set.contains(number as u16);
-                    places.push(Place {
-                        unit,
-                        page,
-                        first,
-                        last,
-                        may_match,
-                        is_read: may_match,
-                    });
-                }
+        for (file, sets) in self.known.files.iter().zip(sets) {
+            // One that is missing is damaged.
+            file.parts
+                .iter()
+                .map(Part::pages)
+                .collect::<Option<Vec<_>>>()?;
+            let parts = file.parts.iter().zip(sets);
+            let numbers = parts.flat_map(|(part, set)| {
+                let numbers = 0..part.entry.pages;
+                numbers.map(|number| set.contains(number))
+            });
+            for ((unit, page), may_match) in file.pages(&self.known.units).zip(numbers) {
+                let (first, last) = self.known.rank.range(page);
+                places.push(Place {
+                    unit: unit?,
+                    page,
+                    first,
+                    last,
+                    may_match,
+                    is_read: may_match,
+                });
             }
         }
         Some(places)
@@ -287,7 +292,7 @@ impl<'a> Index<'a> {
             places.iter().partition(|place| place.is_read);
         let skipped: Vec<&Page> = skipped.into_iter().map(|place| place.page).collect();
         Candidates {
-            lines: LineNumbers::skipping(order, self.rank, &skipped),
+            lines: LineNumbers::skipping(order, self.known.rank, &skipped),
             selection: self.selection(wanted.into_iter()),
             pages,
         }
@@ -301,19 +306,43 @@ impl<'a> Index<'a> {
                 may_match: place.may_match,
             });
         }
-        let mut indexed = vec![false; self.units.len()];
-        for file in &self.files {
+        Selection {
+            pages,
+            behind: None,
+            indexed: self.indexed(),
+        }
+    }
+
+    /// Whether each unit is indexed.
+    fn indexed(&self) -> Vec<bool> {
+        let mut indexed = vec![false; self.known.units.len()];
+        for file in &self.known.files {
             indexed[file.indexed.clone()].fill(true);
         }
-        Selection { pages, indexed }
+        indexed
+    }
+
+    /// The events of all pages that do not end before a rank, oldest first.
+    fn behind(&self, rank: u64) -> Option<Candidates> {
+        let laid = self.known.laid()?;
+        let skipped = laid.ends.partition_point(|(last, _)| *last < rank);
+        let skipped = (Arc::clone(&laid.ends), skipped);
+        Some(Candidates {
+            lines: LineNumbers::skipping_first(Order::OldestFirst, self.known.rank, skipped),
+            selection: Selection {
+                behind: Some((Arc::clone(laid), rank)),
+                indexed: self.indexed(),
+                ..Selection::default()
+            },
+            pages: 0,
+        })
     }
 
     /// Where the events stand that are not indexed, but for important ones.
     fn rest_ranges(&self) -> Vec<(u64, u64)> {
-        let indexed = self.rest().indexed;
-        let units = self.units.iter().zip(indexed);
+        let units = self.known.units.iter().zip(self.indexed());
         let rest = units.filter(|(unit, is_indexed)| !is_indexed && !unit.important);
-        rest.map(|(unit, _)| match self.rank {
+        rest.map(|(unit, _)| match self.known.rank {
             Rank::Ticks => unit.ticks,
             Rank::Time => (unit.unix.0.max(1), unit.unix.1.max(1)),
         })
@@ -328,13 +357,9 @@ impl<'a> Index<'a> {
     /// The events from a line on, oldest first, and some before it. `rest`: how many lines the
     /// events have that are not indexed. `None` if the index is damaged.
     pub fn from_line(&self, line: u64, rest: u64) -> Option<Candidates> {
-        let mut places = self.places(&self.no_pages())?;
         // All of the rest may stand before the line.
-        let rank = start_rank(&starts(&places), line.saturating_sub(rest));
-        for place in &mut places {
-            place.is_read = place.last >= rank;
-        }
-        Some(self.reading(&places, Order::OldestFirst, 0))
+        let rank = self.known.laid()?.start_rank(line.saturating_sub(rest));
+        self.behind(rank)
     }
 
     /// The events with these lines, oldest first, and some others. They are numbered rightly; some
@@ -342,12 +367,15 @@ impl<'a> Index<'a> {
     /// are not indexed. `None` if the index is damaged.
     pub fn at_lines(&self, lines: &[u64], rest: u64) -> Option<Candidates> {
         let mut places = self.places(&self.no_pages())?;
-        let (before, behind) = (starts(&places), ends(&places));
+        let laid = self.known.laid()?;
         let range = |line: &u64| {
             // All of the rest may stand before the line, or none.
-            let first = start_rank(&before, line.saturating_sub(rest));
-            let end = behind.partition_point(|(_, lines)| lines <= line);
-            (first, behind.get(end).map_or(u64::MAX, |(last, _)| *last))
+            let first = laid.start_rank(line.saturating_sub(rest));
+            let end = laid.ends.partition_point(|(_, lines)| lines <= line);
+            (
+                first,
+                laid.ends.get(end).map_or(u64::MAX, |(last, _)| *last),
+            )
         };
         let ranges = lines.iter().map(range).collect();
         complete(&mut places, ranges, 0);
@@ -357,16 +385,12 @@ impl<'a> Index<'a> {
     /// The events from a time on, oldest first, and some before it: in nanoseconds since 1970.
     /// `None` if the index is damaged.
     pub fn from_time(&self, time: u64) -> Option<Candidates> {
-        let mut places = self.places(&self.no_pages())?;
-        let behind = places.iter().filter(|place| place.page.time.1 >= time);
-        let Some(rank) = behind.map(|place| place.first).min() else {
-            return Some(self.reading(&places, Order::OldestFirst, 0));
-        };
+        let files = self.known.files.iter();
+        let pages = files.flat_map(|file| file.pages(&self.known.units));
+        let behind = pages.filter(|(_, page)| page.time.1 >= time);
         // All that may stand among them, so that their lines can be counted.
-        for place in &mut places {
-            place.is_read = place.last >= rank;
-        }
-        Some(self.reading(&places, Order::OldestFirst, 0))
+        let rank = behind.map(|(_, page)| self.known.rank.range(page).0).min();
+        self.behind(rank.unwrap_or(u64::MAX))
     }
 
     /// No page of any segment.
@@ -375,42 +399,8 @@ impl<'a> Index<'a> {
             let parts = file.parts.iter();
             parts.map(|part| PageSet::none(part.entry.pages)).collect()
         };
-        self.files.iter().map(none).collect()
+        self.known.files.iter().map(none).collect()
     }
-}
-
-/// The ranks at which pages begin, and how many lines the pages have that begin before.
-fn starts(places: &[Place]) -> Vec<(u64, u64)> {
-    let firsts = places.iter().map(|place| (place.first, place.page.lines));
-    let mut firsts: Vec<(u64, u64)> = firsts.collect();
-    firsts.sort_unstable();
-    let (mut lines, mut same) = (0_u64, (0, 0));
-    for (rank, more) in &mut firsts {
-        // All pages that begin before this one count, also those that end behind it.
-        let before = if *rank == same.0 { same.1 } else { lines };
-        same = (*rank, before);
-        lines = lines.saturating_add(std::mem::replace(more, before));
-    }
-    firsts
-}
-
-/// The ranks at which pages end, and how many lines the pages have that end up to there.
-fn ends(places: &[Place]) -> Vec<(u64, u64)> {
-    let lasts = places.iter().map(|place| (place.last, place.page.lines));
-    let mut lasts: Vec<(u64, u64)> = lasts.collect();
-    lasts.sort_unstable();
-    let mut lines = 0_u64;
-    for (_, more) in &mut lasts {
-        lines = lines.saturating_add(*more);
-        *more = lines;
-    }
-    lasts
-}
-
-/// The greatest rank at which a page begins and before which there cannot be more lines than these.
-fn start_rank(starts: &[(u64, u64)], line: u64) -> u64 {
-    let behind = starts.partition_point(|(_, before)| *before <= line);
-    behind.checked_sub(1).map_or(0, |last| starts[last].0)
 }
 
 /// Adds all pages that overlap a candidate, one of these ranges, or the `context` events before and

@@ -1,10 +1,9 @@
 //! The index of a file of an archive, as far as it belongs to that file.
 
-use std::cell::OnceCell;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use timeline_archive::{Archive, Outline, UnitInfo};
 
@@ -33,18 +32,18 @@ pub struct FileIndex {
 /// A segment of the index and its pages, which are read when they are needed.
 pub struct Part {
     pub entry: Entry,
-    storage: Rc<Storage>,
-    segment: OnceCell<Option<Segment>>,
-    pages: OnceCell<Option<Vec<Page>>>,
+    storage: Arc<Storage>,
+    segment: OnceLock<Option<Segment>>,
+    pages: OnceLock<Option<Vec<Page>>>,
 }
 
 impl Part {
-    fn new(entry: Entry, storage: &Rc<Storage>) -> Part {
+    fn new(entry: Entry, storage: &Arc<Storage>) -> Part {
         Part {
             entry,
-            storage: Rc::clone(storage),
-            segment: OnceCell::new(),
-            pages: OnceCell::new(),
+            storage: Arc::clone(storage),
+            segment: OnceLock::new(),
+            pages: OnceLock::new(),
         }
     }
 
@@ -97,7 +96,7 @@ impl FileIndex {
         let Some(indexed) = self.covered(archive, units, &root) else {
             return;
         };
-        let storage = Rc::new(storage);
+        let storage = Arc::new(storage);
         let parts = root.segments.iter();
         self.parts = parts
             .map(|entry| Part::new(entry.clone(), &storage))
@@ -135,6 +134,24 @@ impl FileIndex {
         let indexed = &units[self.indexed.clone()];
         let at = indexed.binary_search_by_key(&start, |unit| self.start_of(unit));
         at.ok().map(|at| self.indexed.start + at)
+    }
+
+    /// The pages, and the unit of each: none if the index is damaged, which a missing part is, too.
+    pub fn pages<'i>(
+        &'i self,
+        units: &'i [UnitInfo],
+    ) -> impl Iterator<Item = (Option<usize>, &'i Page)> {
+        // Pages of a unit follow one another.
+        let mut last = None;
+        let pages = self.parts.iter().filter_map(Part::pages).flatten();
+        pages.map(move |page| {
+            let unit = match last {
+                Some((start, unit)) if start == page.unit => Some(unit),
+                _ => self.unit(units, page.unit),
+            };
+            last = unit.map(|unit| (page.unit, unit));
+            (unit, page)
+        })
     }
 
     /// The units that can be indexed, but are not. Events may be appended to the last unit, unless

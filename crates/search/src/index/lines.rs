@@ -1,5 +1,7 @@
 //! Numbers the lines of an archive, of which only some pages are read.
 
+use std::sync::Arc;
+
 use timeline::{Event, Order};
 
 use super::page::Page;
@@ -37,7 +39,9 @@ pub struct LineNumbers {
     rank: Rank,
     /// The pages that are not read: the rank of the last event of each (from newest to oldest, of
     /// the first), and how many lines they have up to it, in the order of reading.
-    skipped: Vec<(u64, u64)>,
+    skipped: Arc<Vec<(u64, u64)>>,
+    /// How many of these there are: more may stand behind them.
+    count: usize,
     /// How many of these pages were passed.
     passed: usize,
     /// How many lines were read: of important events, and of others.
@@ -70,10 +74,22 @@ impl LineNumbers {
             sum = sum.saturating_add(*lines);
             *lines = sum;
         }
+        let count = skipped.len();
+        LineNumbers::skipping_first(order, rank, (Arc::new(skipped), count))
+    }
+
+    /// For the events of an archive but those of the first `count` pages of a list, as `skipped`
+    /// has them.
+    pub(super) fn skipping_first(
+        order: Order,
+        rank: Rank,
+        (skipped, count): (Arc<Vec<(u64, u64)>>, usize),
+    ) -> LineNumbers {
         LineNumbers {
             order,
             rank,
             skipped,
+            count,
             passed: 0,
             read: [0; 2],
             total: [0; 2],
@@ -82,7 +98,8 @@ impl LineNumbers {
 
     /// How many lines the skipped pages have.
     pub fn skipped(&self) -> u64 {
-        self.skipped.last().map_or(0, |(_, lines)| *lines)
+        let last = self.count.checked_sub(1);
+        last.map_or(0, |last| self.skipped[last].1)
     }
 
     /// Sets how many lines there are: of important events, and of all. Needed from newest to
@@ -101,7 +118,7 @@ impl LineNumbers {
                 Order::OldestFirst => *skipped < rank,
                 Order::NewestFirst => *skipped > rank,
             };
-            let rest = &self.skipped[self.passed..];
+            let rest = &self.skipped[self.passed..self.count];
             self.passed += rest.iter().take_while(|page| is_before(page)).count();
         }
         let skipped = match self.passed {

@@ -3,7 +3,8 @@
 //! `ngrams` cuts the messages of events, and `requirement` cuts a needle in the same way. `build`
 //! collects the ngrams of each `page` of events in a `segment`, whose `postings` are sets of pages
 //! (`page_set`). `file` keeps segments beside a file of the archive (`storage` reads their bytes),
-//! `file_index` compares them with that file, and `archive_index` has those of all files. A query
+//! `file_index` compares them with that file, `known` has those of all files, which many queries
+//! share, and `archive_index` answers these. A query
 //! becomes a `selection` of the events that are read, `lines` numbers these, and `counted` counts
 //! what is read.
 
@@ -12,6 +13,7 @@ mod build;
 mod counted;
 mod file;
 mod file_index;
+mod known;
 mod lines;
 mod ngrams;
 mod page;
@@ -24,11 +26,13 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use timeline_archive::{Archive, Result};
 
-pub use archive_index::{Candidates, Coverage, Index};
+pub use archive_index::{Candidates, Coverage, Index, OpenIndex};
 pub use build::line_count;
 pub use counted::{Counted, Counts};
 pub use lines::LineNumbers;
@@ -41,4 +45,16 @@ pub use selection::Selection;
 /// Those of [`Archive::open`].
 pub fn open_archive(path: impl AsRef<Path>) -> Result<Archive> {
     Archive::open_with(path, &file::outline)
+}
+
+/// Opens an archive whose files `open` opens: a directory and its files, or one file. Their indexes
+/// are beside their paths, as for [`open_archive`].
+///
+/// # Errors
+/// Those of [`Archive::open_by`].
+pub fn open_archive_by(
+    places: (Option<&Path>, Vec<PathBuf>),
+    open: &dyn Fn(&Path) -> io::Result<File>,
+) -> Result<Archive> {
+    Archive::open_by(places, open, &file::outline)
 }

@@ -2,14 +2,19 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
 
+use super::known::Laid;
+
 /// Events of an archive that are read: of some pages, and of all units that are not indexed.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Selection {
     /// The pages that are read of a unit, in rising order, of the indexed units.
     pub(super) pages: HashMap<usize, Vec<SelectedPage>>,
+    /// Likewise, all pages that do not end before a rank.
+    pub(super) behind: Option<(Arc<Laid>, u64)>,
     /// Whether each unit is indexed.
     pub(super) indexed: Vec<bool>,
 }
@@ -31,6 +36,15 @@ impl Selection {
         candidates.map(|page| page.places.clone())
     }
 
+    /// The places of the pages of a unit that are read because they do not end before a rank.
+    fn behind(&self, unit: usize) -> impl Iterator<Item = Range<usize>> {
+        let behind = self.behind.iter().flat_map(move |(laid, rank)| {
+            let spots = laid.of_unit(unit).iter();
+            spots.filter(move |spot| spot.last >= *rank)
+        });
+        behind.map(|spot| spot.at as usize..(spot.at + spot.events) as usize)
+    }
+
     fn is_indexed(&self, unit: &UnitInfo) -> bool {
         self.indexed
             .get(unit.number)
@@ -40,7 +54,9 @@ impl Selection {
 
 impl Select for Selection {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        !self.is_indexed(unit) || self.pages.contains_key(&unit.number)
+        !self.is_indexed(unit)
+            || self.pages.contains_key(&unit.number)
+            || self.behind(unit.number).next().is_some()
     }
 
     fn choose(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
@@ -48,9 +64,10 @@ impl Select for Selection {
             return;
         }
         let mut from = 0;
-        for SelectedPage { places: wanted, .. } in
-            self.pages.get(&unit.number).into_iter().flatten()
-        {
+        let listed = self.pages.get(&unit.number).into_iter().flatten();
+        let listed = listed.map(|page| page.places.clone());
+        // One of them is empty.
+        for wanted in listed.chain(self.behind(unit.number)) {
             places.clear_range(from..wanted.start.max(from));
             from = wanted.end;
         }
