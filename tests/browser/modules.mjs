@@ -1,7 +1,10 @@
 // Compares what is clever in the modules of the page with naive twins of it. Runs in the page.
 
-/** Runs all comparisons with numbers of this seed; the answer is what was found to differ. */
-export async function compareModules(seed) {
+/**
+ * Runs all comparisons with numbers of this seed, and searches the log with this id. The answer is
+ * what was found to differ.
+ */
+export async function compareModules({ seed, id, query }) {
   const load = (name) => import(new URL(`app/${name}.js`, document.baseURI).href);
   const wrong = [];
   let state = seed;
@@ -25,6 +28,7 @@ export async function compareModules(seed) {
   await chunks();
   await scrolling();
   await hits();
+  await searchesThatGoOn();
   await windows();
   await conditions();
   return wrong;
@@ -187,6 +191,24 @@ export async function compareModules(seed) {
       check(found.placeOf(line) === (naive < 0 ? found.lines.length : naive), "place of", line);
       check(found.has(line) === found.lines.includes(line), "has", line);
     }
+  }
+
+  // Hits that are searched for piece by piece are those of one search, with the same counts.
+  async function searchesThatGoOn() {
+    const { Hits } = await load("hits");
+    const { getJson } = await load("api");
+    const log = await getJson(`logs/${encodeURIComponent(id)}`);
+    const question = [["q", query]];
+    const whole = new Hits();
+    await whole.search(log, question);
+    const parts = new Hits();
+    let searches = 1;
+    await parts.search(log, question, 1 + below(40));
+    for (; parts.limited && searches < 10; searches += 1) await parts.more();
+    check(searches > 2 && !parts.limited, "a search in", searches, "parts");
+    check(parts.lines.join() === whole.lines.join(), "hits of", searches, "searches");
+    check(parts.found === whole.found, parts.found, "hits instead of", whole.found);
+    check(parts.density?.join() === whole.density.join(), "the density of", searches, "searches");
   }
 
   // Zooming keeps the time under the pointer, and the log in sight.

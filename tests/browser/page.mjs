@@ -338,7 +338,7 @@ async function modules(context) {
   const seed = given.seed ?? 1;
   const page = await open(context, fragmentOf(archive.id));
   await rows(page);
-  const wrong = await page.evaluate(compareModules, seed);
+  const wrong = await page.evaluate(compareModules, { seed, id: archive.id, query: archive.query });
   demand(wrong.length === 0, `with seed ${seed}:\n  ${wrong.join("\n  ")}`);
   await page.close();
   return "modules: as their twins";

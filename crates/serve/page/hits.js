@@ -4,7 +4,7 @@ import { isAbort, ofLog, readStream } from "./api.js";
 import { showError } from "./status.js";
 import { asFilter } from "./time.js";
 
-/** So many hits are asked for at first, and ten times as many each time more are wanted. */
+/** So many hits are asked for at first, and ten times as many each time one wants more. */
 const FIRST_LIMIT = 100_000;
 
 /**
@@ -16,6 +16,9 @@ export class Hits extends EventTarget {
   #extended = null;
   #question = null;
   #growing = false;
+  // The first line that was not searched, and what was found before a search that goes on.
+  #next = 0;
+  #before = { found: 0, density: null };
 
   constructor() {
     super();
@@ -40,17 +43,11 @@ export class Hits extends EventTarget {
 
   /** Searches a log; a search that runs is ended. `parameters` are those of the server. */
   async search(log, parameters, limit = FIRST_LIMIT) {
-    this.#asked?.abort();
-    this.#extended?.abort();
-    const asked = new AbortController();
-    this.#asked = asked;
     this.#question = { log, parameters, last: log.last?.unix_ns ?? null, version: log.version };
-    this.active = true;
-    this.running = true;
     this.limit = limit;
     // Former hits are shown until the first answer, so that nothing flickers while one types.
     let fresh = false;
-    const begin = () => {
+    await this.#ask([], () => {
       if (fresh) return;
       fresh = true;
       this.lines = [];
@@ -58,10 +55,37 @@ export class Hits extends EventTarget {
       this.done = 0;
       this.density = null;
       this.limited = false;
+      this.#next = 0;
+      this.#before = { found: 0, density: null };
       this.dispatchEvent(new Event("start"));
-    };
+    });
+  }
+
+  /** Searches on where the last search ended, for more hits than before. */
+  async more() {
+    const { log, parameters, version } = this.#question;
+    const limit = this.limit * 10;
+    if (log.version !== version) {
+      await this.search(log, parameters, limit);
+      return;
+    }
+    this.limit = limit;
+    this.limited = false;
+    this.#before = { found: this.found, density: this.density };
+    await this.#ask([["from", this.#next]], () => {});
+  }
+
+  /** Calls `begin` before each answer is taken, and at the end. */
+  async #ask(place, begin) {
+    const { log, parameters } = this.#question;
+    this.#asked?.abort();
+    this.#extended?.abort();
+    const asked = new AbortController();
+    this.#asked = asked;
+    this.active = true;
+    this.running = true;
     try {
-      const all = [...parameters, ["limit", limit]];
+      const all = [...parameters, ...place, ["limit", this.limit]];
       await readStream(ofLog(log.id, "search"), all, asked.signal, (event, said) => {
         begin();
         this.#take(event, said);
@@ -81,9 +105,11 @@ export class Hits extends EventTarget {
       this.#add(said.lines);
       this.found = Math.max(this.found, this.lines.length);
     } else if (event === "progress") {
-      Object.assign(this, { found: said.found, done: said.done, density: said.density });
+      this.#count(said);
+      this.done = said.done;
     } else if (event === "end") {
-      Object.assign(this, { found: said.found, density: said.density, limited: said.limited });
+      this.#count(said);
+      this.limited = said.limited;
       this.#ended();
       return;
     } else if (event === "error") {
@@ -92,6 +118,15 @@ export class Hits extends EventTarget {
       return;
     }
     this.dispatchEvent(new Event("more"));
+  }
+
+  // A search that goes on counts what it finds by itself.
+  #count({ found, density, next }) {
+    const { found: known, density: parts } = this.#before;
+    this.found = known + found;
+    this.density = known === 0 ? density
+      : parts && density.map((count, part) => count + parts[part]);
+    this.#next = next;
   }
 
   #add(lines) {
@@ -117,12 +152,6 @@ export class Hits extends EventTarget {
     this.#ended();
   }
 
-  /** Searches again, for more hits than before. */
-  more() {
-    const { log, parameters } = this.#question;
-    this.search(log, parameters, this.limit * 10);
-  }
-
   /** Searches what came since the last search, while a log grows. */
   async extend() {
     if (!this.active || this.running || this.limited) return;
@@ -130,7 +159,7 @@ export class Hits extends EventTarget {
     const question = this.#question;
     const { log, parameters, last } = question;
     if (last === null || log.version !== question.version) {
-      this.search(log, parameters, this.limit);
+      await this.search(log, parameters, this.limit);
       return;
     }
     // Of several times to begin with, one would be enough for an event, so the last one replaces.

@@ -151,6 +151,21 @@ fn windows_of_lines_are_those_that_search_numbers() {
     }
 }
 
+/// The lines that a search says it found.
+fn hits(events: &[(String, Value)]) -> Vec<u64> {
+    let hits = events.iter().filter(|(name, _)| name == "hits");
+    let lines = hits.flat_map(|(_, data)| data["lines"].as_array().unwrap());
+    lines.map(|line| line.as_u64().unwrap()).collect()
+}
+
+fn found(served: &Served, path: &str) -> Vec<u64> {
+    hits(&served.get(path).events())
+}
+
+fn all_lines(served: &Served, log: &str) -> u64 {
+    served.json(log)["lines"].as_u64().unwrap()
+}
+
 #[test]
 fn searches_find_the_lines_that_search_prints() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,10 +204,7 @@ fn searches_find_the_lines_that_search_prints() {
             let answer = served.get(&format!("{log}/search?{query}"));
             assert_eq!(answer.status, 200, "{}", answer.text());
             let events = answer.events();
-            let hits = events.iter().filter(|(name, _)| name == "hits");
-            let found = hits.flat_map(|(_, data)| data["lines"].as_array().unwrap());
-            let found: Vec<u64> = found.map(|line| line.as_u64().unwrap()).collect();
-            assert_eq!(found, wanted, "{words:?}");
+            assert_eq!(hits(&events), wanted, "{words:?}");
             let (name, end) = events.last().unwrap();
             assert_eq!(
                 (name.as_str(), &end["found"]),
@@ -205,6 +217,28 @@ fn searches_find_the_lines_that_search_prints() {
         let limited = served.get(&format!("{log}/search?limit=3")).events();
         let (_, end) = limited.last().unwrap();
         assert_eq!((&end["found"], &end["limited"]), (&3.into(), &true.into()));
+        for query in [
+            "",
+            "q=request",
+            "q=request%201&category=n*",
+            "where=i%20%3E%20500",
+        ] {
+            let whole = &found(&served, &format!("{log}/search?{query}"))[..];
+            let (mut parts, mut from) = (Vec::new(), Some(0));
+            while let Some(line) = from {
+                let limit = 1 + random.below(whole.len() as u64 / 3 + 2);
+                let path = format!("{log}/search?{query}&from={line}&limit={limit}");
+                parts.extend(found(&served, &path));
+                let events = served.get(&path).events();
+                let (_, end) = events.last().unwrap();
+                from = (end["limited"] == true).then(|| end["next"].as_u64().unwrap());
+            }
+            assert_eq!(parts, whole, "{path} {query}");
+            let from = random.below(all_lines(&served, &log));
+            let behind = found(&served, &format!("{log}/search?{query}&from={from}"));
+            let expected = whole.iter().filter(|line| **line >= from);
+            assert!(behind.iter().eq(expected), "{path} {query} {from}");
+        }
     }
 }
 

@@ -59,6 +59,8 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 fn failed(message: &str) -> Event {
     let error = message.to_string();
     event("error", &ErrorObject { error })
+        ("from" = Option<u64>, Query,
+            description = "The line to begin with: `next` of the search that is to go on"),
 }
 
 fn answer(receiver: Receiver<std::result::Result<Event, Infallible>>) -> Stream {
@@ -72,6 +74,7 @@ fn send(sender: &Sender<std::result::Result<Event, Infallible>>, event: Event) -
         handle.block_on(async { tokio::time::timeout(PATIENCE, sender.send(Ok(event))).await });
     matches!(sent, Ok(Ok(())))
 }
+        from: params.number("from")?.unwrap_or(0),
 
 /// Searches a log. The answer is a stream of events: `hits` as they are found, `progress`, and at
 /// the end `end` or `error`.
@@ -88,7 +91,7 @@ pub async fn search_log(
     Path(id): Path<String>,
     params: Params,
 ) -> std::result::Result<Stream, Failure> {
-    params.only(&["q", "regex", "case", "limit"], true)?;
+    params.only(&["q", "regex", "case", "from", "limit"], true)?;
     let limit = params.number("limit")?.unwrap_or(HITS).min(MOST_HITS);
     let wanted = Wanted {
         needle: params.needle()?,

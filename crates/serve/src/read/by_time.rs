@@ -51,8 +51,8 @@ pub fn page(
 ) -> Result<Page> {
     let archive = &version.archive;
     let from = after.map_or(Ok(0), |after| begin(version, after))?;
-    let index = Index::open(archive);
-    let pages = pages_with(archive, query, None);
+    let index = version.index();
+    let pages = pages_with(archive, query, Vec::new());
     let rest = version.rest(&index);
     let found = index.candidates_where((from, rest), |unit, places| pages.has(unit, places));
     let (events, mut numbers) = match found {

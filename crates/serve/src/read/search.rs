@@ -32,6 +32,8 @@ pub struct Wanted {
     pub needle: Option<Needle>,
     /// What the event meets.
     pub query: Query,
+    /// The line to begin with.
+    pub from: u64,
     /// The most hits.
     pub limit: u64,
 }
@@ -54,9 +56,11 @@ pub struct Progress {
     pub density: Vec<u64>,
     /// Whether there may be more, because so many were found as were asked for.
     pub limited: bool,
+    /// The first line that was not searched: `from` of a search that goes on.
+    pub next: u64,
 }
 
-/// Searches a log from its first line on. Calls `tell` with what was found and how far the search
+/// Searches a log from a line on. Calls `tell` with what was found and how far the search
 /// is, until it returns false.
 pub fn search(
     version: &Version,
@@ -70,7 +74,6 @@ pub fn search(
         objects: Objects::new(archive),
         filter: wanted.query.on(archive),
         total: version.lines().total,
-        next: 0,
         read: 0,
         told: Instant::now(),
         lines: Vec::new(),
@@ -79,26 +82,31 @@ pub fn search(
             done: 0.0,
             density: vec![0; PARTS],
             limited: false,
+            next: wanted.from,
         },
         tell,
     };
     let mut all = wanted.query.clone();
-    let mut selection = None;
+    let mut among = Vec::new();
     if let Some(needle) = &wanted.needle {
         // The first hits of a text that is common come at once.
         let found = index.candidates(needle, Order::OldestFirst, Some(0));
         let events = archive.events_by_time_where(Order::OldestFirst, Box::new(found.selection));
-        if !search.scan(events, found.lines, AT_ONCE) {
+        if wanted.from == 0 && !search.scan(events, found.lines, AT_ONCE) {
             return Ok(());
         }
         all.texts.push(needle.clone());
-        selection = Some(index.candidates(needle, Order::OldestFirst, None).selection);
+        among.push(index.candidates(needle, Order::OldestFirst, None).selection);
+    }
+    let from = (search.progress.next, version.rest(&index));
+    if from.0 > 0 {
+        among.extend(index.from_line(from.0, from.1).map(|found| found.selection));
     }
     let found = match all.is_empty() {
-        true => None,
+        true if from.0 == 0 => None,
+        true => index.from_line(from.0, from.1),
         false => {
-            let pages = pages_with(archive, &all, selection);
-            let from = (search.next, version.rest(&index));
+            let pages = pages_with(archive, &all, among);
             index.candidates_where(from, |unit, places| pages.has(unit, places))
         }
     };
@@ -124,8 +132,6 @@ struct Search<'v, T> {
     filter: Filter<'v>,
     /// How many lines the log has.
     total: u64,
-    /// The first line that was not searched.
-    next: u64,
     read: u64,
     told: Instant,
     /// Hits that were not told.
@@ -143,10 +149,10 @@ impl<T: FnMut(Hits, &Progress) -> bool> Search<'_, T> {
                 None => (self.objects.lines(&event), true),
             };
             let (first, _) = numbers.next(&event, count);
-            if first < self.next {
+            if first < self.progress.next {
                 continue;
             }
-            self.next = first + count.max(1);
+            self.progress.next = first + count.max(1);
             self.progress.done = first as f64 / self.total.max(1) as f64;
             if has_text && self.filter.matches(&event) {
                 self.progress.found += 1;
@@ -189,14 +195,13 @@ impl Runs {
     }
 }
 
-/// Finds by columns where wanted events may be, among the selected ones. Makes none.
-pub fn pages_with(archive: &Archive, query: &Query, among: Option<Selection>) -> Runs {
+/// Finds by columns where wanted events may be, among those that all of these select. Makes none.
+pub fn pages_with(archive: &Archive, query: &Query, among: Vec<Selection>) -> Runs {
     let runs = RefCell::new(Runs::default());
-    let note = (query.on(archive), Note(&runs));
-    let select: Box<dyn Select> = match among {
-        Some(among) => Box::new((among, note)),
-        None => Box::new(note),
-    };
+    let mut select: Box<dyn Select> = Box::new((query.on(archive), Note(&runs)));
+    for among in among {
+        select = Box::new((among, select));
+    }
     archive
         .events_by_time_where(Order::OldestFirst, select)
         .for_each(drop);
