@@ -45,4 +45,20 @@ for (const [path, { get: described }] of Object.entries(description.paths)) {
     }
   }
 }
+// Each request says how it is answered if it fails, and is answered so.
+const { $ref } = description.paths["/api/logs"].get.responses.default.content["application/json"].schema;
+for (const [path, methods] of Object.entries(description.paths)) {
+  for (const [method, { responses }] of Object.entries(methods)) {
+    const described = responses.default.content["application/json"].schema.$ref;
+    if (described !== $ref) throw new Error(`${method} ${path}: fails as ${described}`);
+    if (!path.includes("{log}")) continue;
+    const place = path.replace("{log}", "%FF").replace("{line}", "3");
+    const answer = await fetch(address + place, { method: method.toUpperCase() });
+    const body = await answer.json();
+    const own = { $ref: $ref.replace("#/", "description#/") };
+    if (answer.status !== 400 || !ajv.validate(own, body)) {
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(body)}`);
+    }
+  }
+}
 console.log(`${Object.keys(description.paths).length} described, ${asked} asked`);

@@ -36,3 +36,28 @@ fn answers_are_as_the_description_says() {
     // Each path of the description was asked for, but those that change something.
     assert!(said.contains("18 described, 14 asked"), "{said}");
 }
+
+#[test]
+fn answers_are_compressed_for_those_who_ask_for_it() {
+    let name = Name::new("compressed");
+    let tl = name.create(1024);
+    for number in 0..500_u32 {
+        event!(tl, Priority::Info, "net", "sent {number}", number);
+    }
+    let served = Served::begin(&[name.path()]);
+    let path = format!("/api/logs/{}/lines?count=500", quoted(name.path()));
+    let plain = served.get(&path);
+    assert!(!plain.head.contains("content-encoding"), "{}", plain.head);
+    let short = served.ask("GET", &path, &["Accept-Encoding: gzip"], "");
+    assert!(
+        short.head.contains("content-encoding: gzip"),
+        "{}",
+        short.head
+    );
+    assert!(short.body.len() * 4 < plain.body.len());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &short.body).unwrap();
+    let read = std::fs::File::open(file.path()).unwrap();
+    let expanded = Command::new("gzip").arg("-dc").stdin(read).output();
+    assert!(expanded.unwrap().stdout == plain.body);
+}

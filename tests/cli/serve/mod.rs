@@ -2,6 +2,7 @@
 
 mod browser;
 mod description;
+mod errors;
 mod guard;
 mod http;
 mod live;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
-use axum::extract::{Path, Request, State as Shared};
-use axum::http::{HeaderValue, header};
+use axum::extract::{Request, State as Shared};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use timeline_archive::Preamble;
@@ -13,6 +13,7 @@ use timeline_search::Index;
 use tower_http::services::ServeFile;
 use utoipa::ToSchema;
 
+use super::given::InPath;
 use super::failure::{ErrorObject, Failure};
 use super::params::{FilterParams, LogPath, Params};
 use super::state::State;
@@ -175,8 +176,8 @@ pub async fn logs(Shared(state): Server) -> Answer<LogList> {
 #[utoipa::path(get, path = "/api/logs/{log}",
     params(LogPath),
     responses((status = 200, body = LogState), (status = 404, body = ErrorObject)))]
-pub async fn log(Shared(state): Server, Path(id): Path<String>) -> Answer<LogState> {
-    state.read(id, log_state).await.map(Json)
+pub async fn log(Shared(state): Server, InPath(id): InPath<String>) -> Answer<LogState> {
+    state.read(id, |log, _| log_state(log)).await.map(Json)
 }
 
 /// What is known of a log.
@@ -232,7 +233,11 @@ pub fn log_state(log: &Log) -> Result<LogState> {
         ("count" = Option<u64>, Query, description = "How many lines, at most 1,000"),
         ("at" = Option<String>, Query, description = "At most 200 numbers, rising: 5,9,70")),
     responses((status = 200, body = Lines), (status = 400, body = ErrorObject)))]
-pub async fn lines(Shared(state): Server, Path(id): Path<String>, params: Params) -> Answer<Lines> {
+pub async fn lines(
+    Shared(state): Server,
+    InPath(id): InPath<String>,
+    params: Params,
+) -> Answer<Lines> {
     params.only(&["from", "count", "at"], false)?;
     let (from, count) = (params.number("from")?, params.number("count")?);
     let at = params.one("at")?.map(numbers).transpose()?;
@@ -270,7 +275,10 @@ fn numbers(text: &str) -> Result<Vec<u64>> {
     params(LogPath,
         ("line" = u64, Path, description = "The number of the line")),
     responses((status = 200, body = Details), (status = 400, body = ErrorObject)))]
-pub async fn line(Shared(state): Server, Path((id, line)): Path<(String, u64)>) -> Answer<Details> {
+pub async fn line(
+    Shared(state): Server,
+    InPath((id, line)): InPath<(String, u64)>,
+) -> Answer<Details> {
     state
         .read(id, move |log| details(&*log.ready()?, line))
         .await
@@ -284,7 +292,7 @@ pub async fn line(Shared(state): Server, Path((id, line)): Path<(String, u64)>) 
     responses((status = 200, body = LineObject), (status = 400, body = ErrorObject)))]
 pub async fn at(
     Shared(state): Server,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
     params: Params,
 ) -> Answer<LineObject> {
     params.only(&["time"], false)?;
@@ -304,7 +312,11 @@ pub async fn at(
         ("limit" = Option<usize>, Query, description = "Events of a page, at most 1,000"),
         ("after" = Option<String>, Query, description = "`next` of the page before"), FilterParams),
     responses((status = 200, body = Page), (status = 400, body = ErrorObject)))]
-pub async fn events(Shared(state): Server, Path(id): Path<String>, params: Params) -> Answer<Page> {
+pub async fn events(
+    Shared(state): Server,
+    InPath(id): InPath<String>,
+    params: Params,
+) -> Answer<Page> {
     params.only(&["limit", "after"], true)?;
     let limit = params
         .number("limit")?
@@ -329,7 +341,7 @@ pub async fn events(Shared(state): Server, Path(id): Path<String>, params: Param
     responses((status = 200, body = Tracks), (status = 400, body = ErrorObject)))]
 pub async fn track_counts(
     Shared(state): Server,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
     params: Params,
 ) -> Answer<Tracks> {
     params.only(&["by", "from", "to", "buckets"], true)?;
@@ -366,7 +378,7 @@ pub async fn track_counts(
 #[utoipa::path(get, path = "/api/logs/{log}/overview",
     params(LogPath),
     responses((status = 200, body = Overview)))]
-pub async fn counts(Shared(state): Server, Path(id): Path<String>) -> Answer<Overview> {
+pub async fn counts(Shared(state): Server, InPath(id): InPath<String>) -> Answer<Overview> {
     state
         .read_long(id, |log, cancel| overview(&*log.version()?, cancel))
         .await
@@ -379,7 +391,7 @@ pub async fn counts(Shared(state): Server, Path(id): Path<String>) -> Answer<Ove
     responses((status = 200, body = DefinitionList)))]
 pub async fn all_definitions(
     Shared(state): Server,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
 ) -> Answer<DefinitionList> {
     let read = |log: &Log, _: &Cancel| {
         let definitions = definitions(&*log.version()?);
@@ -392,7 +404,7 @@ pub async fn all_definitions(
 #[utoipa::path(get, path = "/api/logs/{log}/threads",
     params(LogPath),
     responses((status = 200, body = ThreadList)))]
-pub async fn all_threads(Shared(state): Server, Path(id): Path<String>) -> Answer<ThreadList> {
+pub async fn all_threads(Shared(state): Server, InPath(id): InPath<String>) -> Answer<ThreadList> {
     let read = |log: &Log, cancel: &Cancel| {
         let threads = threads(&*log.version()?, cancel)?;
         Ok(ThreadList { threads })
@@ -406,7 +418,7 @@ pub async fn all_threads(Shared(state): Server, Path(id): Path<String>) -> Answe
     responses((status = 200, content_type = "application/octet-stream"), (status = 206)))]
 pub async fn file(
     Shared(state): Server,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
     let (file, name) = state
@@ -422,6 +434,14 @@ pub async fn file(
     let plain: String = name
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c))
+    if response.status() == StatusCode::RANGE_NOT_SATISFIABLE {
+        let message = "expected ranges of bytes that the file has";
+        let told = Failure::new(response.status(), message).into_response();
+        let (head, body) = told.into_parts();
+        response.headers_mut().extend(head.headers);
+        *response.body_mut() = body;
+        return Ok(response);
+    }
         .collect();
     let headers = response.headers_mut();
     headers.insert(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State as Shared};
+use axum::extract::State as Shared;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
 use super::failure::{ErrorObject, Failure};
+use super::given::{Body, InPath};
 use super::params::LogPath;
 use super::state::State;
 use crate::error::{Error, Result};
@@ -59,7 +60,7 @@ pub struct ChannelRequest {
     responses((status = 200, body = ControlState), (status = 400, body = ErrorObject)))]
 pub async fn state(
     Shared(state): Server,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
 ) -> std::result::Result<Json<ControlState>, Failure> {
     state.read(id, control_state).await.map(Json)
 }
@@ -101,8 +102,8 @@ fn allowed(state: &State) -> std::result::Result<(), Failure> {
     responses((status = 200, body = ControlState), (status = 403, body = ErrorObject)))]
 pub async fn set_level(
     Shared(state): Server,
-    Path(id): Path<String>,
-    Json(asked): Json<LevelRequest>,
+    InPath(id): InPath<String>,
+    Body(asked): Body<LevelRequest>,
 ) -> std::result::Result<Json<ControlState>, Failure> {
     allowed(&state)?;
     let change = move |log: &Log| {
@@ -122,8 +123,8 @@ pub async fn set_level(
     responses((status = 200, body = ControlState), (status = 403, body = ErrorObject)))]
 pub async fn switch_channel(
     Shared(state): Server,
-    Path(id): Path<String>,
-    Json(asked): Json<ChannelRequest>,
+    InPath(id): InPath<String>,
+    Body(asked): Body<ChannelRequest>,
 ) -> std::result::Result<Json<ControlState>, Failure> {
     allowed(&state)?;
     let change = move |log: &Log| {
@@ -141,7 +142,7 @@ pub async fn switch_channel(
         (status = 403, body = ErrorObject)))]
 pub async fn snapshot(
     Shared(state): Server,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
 ) -> std::result::Result<Response, Failure> {
     allowed(&state)?;
     let save = |log: &Log| {

@@ -9,6 +9,7 @@ mod api;
 mod control;
 mod failure;
 mod guard;
+mod given;
 mod openapi;
 mod page;
 mod params;

@@ -1,8 +1,10 @@
 //! Describes all requests and answers, by OpenAPI.
 
 use axum::Json;
-use utoipa::OpenApi;
-use utoipa::openapi::OpenApi as Description;
+use utoipa::openapi::{
+    ContentBuilder, OpenApi as Description, Ref, RefOr, ResponseBuilder, path::Operation,
+};
+use utoipa::{Modify, OpenApi};
 
 use super::{api, control, streams};
 
@@ -34,9 +36,37 @@ use super::{api, control, streams};
         control::switch_channel,
         control::snapshot
     ),
-    components(schemas(crate::read::Hits))
+    components(schemas(crate::read::Hits)),
+    modifiers(&Failures)
 )]
 struct Api;
+
+/// Says of each request how it is answered if it fails.
+struct Failures;
+
+impl Modify for Failures {
+    fn modify(&self, description: &mut Description) {
+        let failed = ResponseBuilder::new()
+            .description("What was expected, what came, and what to do")
+            .content(
+                "application/json",
+                ContentBuilder::new()
+                    .schema(Some(Ref::from_schema_name("ErrorObject")))
+                    .build(),
+            )
+            .build();
+        let add = |operation: &mut Option<Operation>| {
+            if let Some(operation) = operation {
+                let responses = &mut operation.responses.responses;
+                responses.insert("default".into(), RefOr::T(failed.clone()));
+            }
+        };
+        for item in description.paths.paths.values_mut() {
+            add(&mut item.get);
+            add(&mut item.post);
+        }
+    }
+}
 
 /// Answers with the description.
 pub async fn describe() -> Json<Description> {

@@ -1,11 +1,11 @@
 //! The files of the page. They are in the program, so that nothing has to be installed beside it.
 
-use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 
 use super::failure::Failure;
+use super::given::InPath;
 
 /// All files.
 #[derive(Embed)]
@@ -18,7 +18,7 @@ pub async fn index() -> Response {
 }
 
 /// A file of the page.
-pub async fn file(Path(name): Path<String>) -> Response {
+pub async fn file(InPath(name): InPath<String>) -> Response {
     answer(&name).into_response()
 }
 

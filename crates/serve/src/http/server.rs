@@ -9,6 +9,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -214,12 +215,17 @@ fn router(state: Arc<State>, hosts: Hosts) -> Router {
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, message)
         })
         .layer(RequestBodyTimeoutLayer::new(BODY))
-        .layer(CompressionLayer::new())
-        .layer(CatchPanicLayer::new())
+        // More effort would take longer than it saves, also on a slow network.
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
+        .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state((state, hosts), guard))
 }
 
 /// A token that nobody can guess: 128 bits in base 16.
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    Failure::broken().into_response()
+}
+
 fn new_token() -> Result<String> {
     let mut bytes = [0; 16];
     let refused = |error: getrandom::Error| {

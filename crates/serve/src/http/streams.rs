@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, State as Shared};
+use axum::extract::State as Shared;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
+use super::given::InPath;
 
 use super::failure::{ErrorObject, Failure};
 use super::params::{FilterParams, LogPath, Params};
@@ -88,7 +89,7 @@ fn send(sender: &Sender<std::result::Result<Event, Infallible>>, event: Event) -
         (status = 400, body = ErrorObject)))]
 pub async fn search_log(
     Shared(state): Shared<Arc<State>>,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
     params: Params,
 ) -> std::result::Result<Stream, Failure> {
     params.only(&["q", "regex", "case", "from", "limit"], true)?;
@@ -127,7 +128,7 @@ pub async fn search_log(
         (status = 404, body = ErrorObject)))]
 pub async fn follow(
     Shared(state): Shared<Arc<State>>,
-    Path(id): Path<String>,
+    InPath(id): InPath<String>,
 ) -> std::result::Result<Stream, Failure> {
     let mut last = Arc::clone(&state).read(id.clone(), growth).await?;
     let (sender, receiver) = channel(WAITING);
