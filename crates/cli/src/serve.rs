@@ -14,7 +14,7 @@ use timeline_serve::{Error, Options, Server};
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
-use crate::signals::{Signals, Woken};
+use crate::signals::{Signals, Woken, take_limits_for_errors};
 
 /// The port, if none is given.
 const PORT: u16 = 4280;
@@ -89,6 +89,7 @@ fn address(text: &str) -> std::result::Result<SocketAddr, String> {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
+    take_limits_for_errors()?;
     let server = Server::bind(&Options {
         paths: args.paths.clone(),
         listen: args.listen,

@@ -2,7 +2,7 @@
 
 import { getJson, isAbort, ofLog, readStream } from "./api.js";
 import { showError, showPart } from "./status.js";
-import { percent } from "./text.js";
+import { counted, percent } from "./text.js";
 
 /**
  * Events: `info` when something has changed, `grown` when there are more lines, `anew` when the
@@ -37,6 +37,7 @@ export class Log extends EventTarget {
     this.#ended.abort();
     this.#stream?.abort();
     showPart("index", "");
+    showPart("trouble", "");
   }
 
   /** Asks what the log is, and for its definitions; waits for the first only. */
@@ -67,6 +68,8 @@ export class Log extends EventTarget {
     this.first = said.first ?? this.first;
     this.last = said.last ?? this.last;
     this.missed = said.missed ?? this.missed;
+    const { error, waiting } = said.trouble ?? {};
+    showPart("trouble", error && `${error} (${counted(waiting, "entry", "entries")})`);
     if (anew) this.dispatchEvent(new Event("anew"));
     else if (grown) this.dispatchEvent(new Event("grown"));
   }

@@ -66,6 +66,20 @@ pub enum Error {
         share: f64,
     },
 
+    /// The archive of a log cannot be read.
+    #[error("{reason}")]
+    Unreadable {
+        /// What is there instead.
+        reason: String,
+    },
+
+    /// There is no room for what a live timeline has. Another try may find some.
+    #[error("{reason}")]
+    NoRoom {
+        /// What could not be written.
+        reason: String,
+    },
+
     /// A request that cannot be answered.
     #[error("{reason}")]
     Request {

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -31,9 +32,15 @@ impl Served {
     }
 
     pub fn begin_at(address: &str, words: &[&str]) -> Served {
+        Served::begin_in(&std::env::temp_dir(), address, words)
+    }
+
+    /// Serves with this directory for temporary files.
+    pub fn begin_in(temporary: &Path, address: &str, words: &[&str]) -> Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_timeline"))
             .args(["serve", "--listen", address])
             .args(words)
+            .env("TMPDIR", temporary)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -52,6 +59,12 @@ impl Served {
 
     pub fn pid(&self) -> u32 {
         self.process.id()
+    }
+
+    /// Kills it.
+    pub fn kill(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 
     /// A connection, on which nobody waits for ever.
@@ -111,8 +124,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.kill();
     }
 }
 
@@ -147,6 +159,35 @@ impl Answer {
             (name.to_owned(), serde_json::from_str(data).unwrap())
         };
         parts.map(part).collect()
+    }
+}
+
+/// Reads a stream of events.
+pub struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    pub fn begin(served: &Served, path: &str) -> Stream {
+        let mut stream = served.connect();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", served.host);
+        stream.write_all(request.as_bytes()).unwrap();
+        Stream(BufReader::new(stream))
+    }
+
+    /// The next event that is as wanted.
+    pub fn until(&mut self, is_it: impl Fn(&str, &Value) -> bool) -> Value {
+        let mut name = String::new();
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream ended");
+            if let Some(found) = line.strip_prefix("event: ") {
+                name = found.trim_end().to_owned();
+            } else if let Some(data) = line.strip_prefix("data: ") {
+                let data = serde_json::from_str(data).unwrap();
+                if is_it(&name, &data) {
+                    return data;
+                }
+            }
+        }
     }
 }
 

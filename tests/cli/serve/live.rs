@@ -1,13 +1,12 @@
 //! Live timelines: what is logged is served at once, and stays when the program is killed.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 
 use nix::sys::signal::Signal;
-use serde_json::Value;
 use timeline::{Priority, Timeline, event};
 use timeline_archive::Watched;
 
-use super::http::{Served, quoted};
+use super::http::{Served, Stream, quoted};
 use crate::command::*;
 use crate::support::{Name, Process, hear, say};
 
@@ -20,35 +19,6 @@ pub fn log_as_told(arguments: &[String]) {
         event!(tl, Priority::Info, "net", "sent {number}", number);
         number += 1;
         say(number);
-    }
-}
-
-/// Reads a stream of events.
-struct Stream(BufReader<std::net::TcpStream>);
-
-impl Stream {
-    fn begin(served: &Served, path: &str) -> Stream {
-        let mut stream = served.connect();
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", served.host);
-        stream.write_all(request.as_bytes()).unwrap();
-        Stream(BufReader::new(stream))
-    }
-
-    /// The next event that is as wanted.
-    fn until(&mut self, is_it: impl Fn(&str, &Value) -> bool) -> Value {
-        let mut name = String::new();
-        loop {
-            let mut line = String::new();
-            assert!(self.0.read_line(&mut line).unwrap() > 0, "the stream ended");
-            if let Some(found) = line.strip_prefix("event: ") {
-                name = found.trim_end().to_owned();
-            } else if let Some(data) = line.strip_prefix("data: ") {
-                let data = serde_json::from_str(data).unwrap();
-                if is_it(&name, &data) {
-                    return data;
-                }
-            }
-        }
     }
 }
 

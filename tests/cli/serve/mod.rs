@@ -3,8 +3,12 @@
 mod browser;
 mod description;
 mod errors;
+mod full;
+mod growing;
 mod guard;
 mod http;
+mod links;
 mod live;
 mod readers;
 mod same;
+mod scratch;

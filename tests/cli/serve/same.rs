@@ -166,6 +166,32 @@ fn all_lines(served: &Served, log: &str) -> u64 {
     served.json(log)["lines"].as_u64().unwrap()
 }
 
+/// Searches that go on where others ended find what one search finds.
+fn check_parts(served: &Served, log: &str, random: &mut Random) {
+    for query in [
+        "",
+        "q=request",
+        "q=request%201&category=n*",
+        "where=i%20%3E%20500",
+    ] {
+        let whole = &found(served, &format!("{log}/search?{query}"))[..];
+        let (mut parts, mut from) = (Vec::new(), Some(0));
+        while let Some(line) = from {
+            let limit = 1 + random.below(whole.len() as u64 / 3 + 2);
+            let path = format!("{log}/search?{query}&from={line}&limit={limit}");
+            parts.extend(found(served, &path));
+            let events = served.get(&path).events();
+            let (_, end) = events.last().unwrap();
+            from = (end["limited"] == true).then(|| end["next"].as_u64().unwrap());
+        }
+        assert_eq!(parts, whole, "{log} {query}");
+        let from = random.below(all_lines(served, log));
+        let behind = found(served, &format!("{log}/search?{query}&from={from}"));
+        let expected = whole.iter().filter(|line| **line >= from);
+        assert!(behind.iter().eq(expected), "{log} {query} {from}");
+    }
+}
+
 #[test]
 fn searches_find_the_lines_that_search_prints() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,28 +243,7 @@ fn searches_find_the_lines_that_search_prints() {
         let limited = served.get(&format!("{log}/search?limit=3")).events();
         let (_, end) = limited.last().unwrap();
         assert_eq!((&end["found"], &end["limited"]), (&3.into(), &true.into()));
-        for query in [
-            "",
-            "q=request",
-            "q=request%201&category=n*",
-            "where=i%20%3E%20500",
-        ] {
-            let whole = &found(&served, &format!("{log}/search?{query}"))[..];
-            let (mut parts, mut from) = (Vec::new(), Some(0));
-            while let Some(line) = from {
-                let limit = 1 + random.below(whole.len() as u64 / 3 + 2);
-                let path = format!("{log}/search?{query}&from={line}&limit={limit}");
-                parts.extend(found(&served, &path));
-                let events = served.get(&path).events();
-                let (_, end) = events.last().unwrap();
-                from = (end["limited"] == true).then(|| end["next"].as_u64().unwrap());
-            }
-            assert_eq!(parts, whole, "{path} {query}");
-            let from = random.below(all_lines(&served, &log));
-            let behind = found(&served, &format!("{log}/search?{query}&from={from}"));
-            let expected = whole.iter().filter(|line| **line >= from);
-            assert!(behind.iter().eq(expected), "{path} {query} {from}");
-        }
+        check_parts(&served, &log, &mut random);
     }
 }
 

@@ -9,16 +9,15 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use timeline_archive::Preamble;
-use timeline_search::Index;
 use tower_http::services::ServeFile;
 use utoipa::ToSchema;
 
-use super::given::InPath;
 use super::failure::{ErrorObject, Failure};
+use super::given::InPath;
 use super::params::{FilterParams, LogPath, Params};
 use super::state::State;
 use crate::error::{Error, Result};
-use crate::logs::{Found, Kind, Log};
+use crate::logs::{Found, Kind, Log, Trouble};
 use crate::read::{
     Cancel, DefinitionObject, Details, Lines, Moment, Overview, Page, ThreadObject, TrackQuery,
     Tracks, at_time, definitions, details, lines_at, lines_from, overview, page, threads, tracks,
@@ -90,6 +89,8 @@ pub struct LogState {
     pub missed: u64,
     /// How many bytes are damaged.
     pub damaged: u64,
+    /// Why nothing is added at present; null if all is well.
+    pub trouble: Option<Trouble>,
     /// The programs that wrote it.
     pub programs: Vec<Program>,
     /// Its index.
@@ -194,9 +195,10 @@ pub fn log_state(log: &Log) -> Result<LogState> {
     let share = log.indexing();
     let is_ready = log.ready().is_ok();
     let lines = is_ready.then(|| version.lines());
+    let version = &*version;
     let program = |preamble: &Preamble| Program {
         host: preamble.host.clone(),
-        timeline: preamble.timeline.clone(),
+        timeline: preamble.timeline.as_deref().map(|name| version.shown(name)),
     };
     Ok(LogState {
         log: object(&log.found),
@@ -213,9 +215,10 @@ pub fn log_state(log: &Log) -> Result<LogState> {
             .iter()
             .map(|range| range.len() as u64)
             .sum(),
+        trouble: log.trouble(),
         programs: archive.programs().iter().map(program).collect(),
         index: IndexState {
-            state: match (share, Index::open(archive).coverage().pages) {
+            state: match (share, version.index().coverage().pages) {
                 (Some(_), _) => "building",
                 (None, 0) => "none",
                 (None, _) => "ready",
@@ -246,9 +249,9 @@ pub async fn lines(
         let message = format!("expected count to be at most {MOST_LINES}, got {count}");
         return Err(Error::request(message).into());
     }
-    let read = move |log: &Log| match at {
-        Some(at) => lines_at(&*log.ready()?, &at),
-        None => lines_from(&*log.ready()?, from.unwrap_or(0), count),
+    let read = move |log: &Log, cancel: &Cancel| match at {
+        Some(at) => lines_at(&*log.ready()?, &at, cancel),
+        None => lines_from(&*log.ready()?, from.unwrap_or(0), count, cancel),
     };
     state.read(id, read).await.map(Json)
 }
@@ -280,7 +283,7 @@ pub async fn line(
     InPath((id, line)): InPath<(String, u64)>,
 ) -> Answer<Details> {
     state
-        .read(id, move |log| details(&*log.ready()?, line))
+        .read(id, move |log, cancel| details(&*log.ready()?, line, cancel))
         .await
         .map(Json)
 }
@@ -298,9 +301,9 @@ pub async fn at(
     params.only(&["time"], false)?;
     let time = params.number("time")?;
     let time: u64 = time.ok_or_else(|| Error::request("expected the parameter time"))?;
-    let read = move |log: &Log| {
+    let read = move |log: &Log, cancel: &Cancel| {
         Ok(LineObject {
-            line: at_time(&*log.ready()?, time)?,
+            line: at_time(&*log.ready()?, time, cancel)?,
         })
     };
     state.read(id, read).await.map(Json)
@@ -393,8 +396,8 @@ pub async fn all_definitions(
     Shared(state): Server,
     InPath(id): InPath<String>,
 ) -> Answer<DefinitionList> {
-    let read = |log: &Log, _: &Cancel| {
-        let definitions = definitions(&*log.version()?);
+    let read = |log: &Log, cancel: &Cancel| {
+        let definitions = definitions(&*log.version()?, cancel)?;
         Ok(DefinitionList { definitions })
     };
     state.read_long(id, read).await.map(Json)
@@ -422,7 +425,7 @@ pub async fn file(
     request: Request,
 ) -> std::result::Result<Response, Failure> {
     let (file, name) = state
-        .read(id, |log| Ok((log.file()?, log.found.name().to_string())))
+        .read(id, |log, _| Ok((log.file()?, log.found.name().to_string())))
         .await?;
     // The file that was checked is read, whatever has its name meanwhile.
     let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
@@ -431,9 +434,6 @@ pub async fn file(
     let mut response = served
         .map_err(|error| Failure::from(Error::io("read the file", error)))?
         .into_response();
-    let plain: String = name
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c))
     if response.status() == StatusCode::RANGE_NOT_SATISFIABLE {
         let message = "expected ranges of bytes that the file has";
         let told = Failure::new(response.status(), message).into_response();
@@ -442,6 +442,9 @@ pub async fn file(
         *response.body_mut() = body;
         return Ok(response);
     }
+    let plain: String = name
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c))
         .collect();
     let headers = response.headers_mut();
     headers.insert(

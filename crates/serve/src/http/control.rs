@@ -16,7 +16,8 @@ use super::given::{Body, InPath};
 use super::params::LogPath;
 use super::state::State;
 use crate::error::{Error, Result};
-use crate::logs::{Kind, Log};
+use crate::logs::{Kind, Log, Reached};
+use crate::read::Cancel;
 
 type Server = Shared<Arc<State>>;
 
@@ -62,11 +63,12 @@ pub async fn state(
     Shared(state): Server,
     InPath(id): InPath<String>,
 ) -> std::result::Result<Json<ControlState>, Failure> {
-    state.read(id, control_state).await.map(Json)
+    state.read(id, |log, _| control_state(log)).await.map(Json)
 }
 
 fn control_state(log: &Log) -> Result<ControlState> {
-    let info = Attached::open(live(log)?)?.info();
+    let ring = live(log)?;
+    let info = Attached::open(ring.path())?.info();
     let channels = info.channels.into_iter().map(|channel| ChannelObject {
         name: channel.name,
         on: channel.on,
@@ -77,9 +79,9 @@ fn control_state(log: &Log) -> Result<ControlState> {
     })
 }
 
-fn live(log: &Log) -> Result<&std::path::Path> {
+fn live(log: &Log) -> Result<Reached> {
     match log.found.kind {
-        Kind::Live => Ok(&log.found.path),
+        Kind::Live => log.found.reached(),
         _ => Err(Error::request("only live timelines can be changed")),
     }
 }
@@ -106,9 +108,10 @@ pub async fn set_level(
     Body(asked): Body<LevelRequest>,
 ) -> std::result::Result<Json<ControlState>, Failure> {
     allowed(&state)?;
-    let change = move |log: &Log| {
+    let change = move |log: &Log, _: &Cancel| {
         let level: Level = asked.level.parse().map_err(refused)?;
-        Control::open(live(log)?)
+        let ring = live(log)?;
+        Control::open(ring.path())
             .map_err(refused)?
             .priority(level)
             .map_err(refused)?;
@@ -127,8 +130,9 @@ pub async fn switch_channel(
     Body(asked): Body<ChannelRequest>,
 ) -> std::result::Result<Json<ControlState>, Failure> {
     allowed(&state)?;
-    let change = move |log: &Log| {
-        let control = Control::open(live(log)?).map_err(refused)?;
+    let change = move |log: &Log, _: &Cancel| {
+        let ring = live(log)?;
+        let control = Control::open(ring.path()).map_err(refused)?;
         control.channel(&asked.name, asked.on).map_err(refused)?;
         control_state(log)
     };
@@ -145,11 +149,12 @@ pub async fn snapshot(
     InPath(id): InPath<String>,
 ) -> std::result::Result<Response, Failure> {
     allowed(&state)?;
-    let save = |log: &Log| {
+    let save = |log: &Log, _: &Cancel| {
         let failed = |error| Error::io("make a snapshot", error);
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("snapshot.timeline");
-        Attached::open(live(log)?)?.save(&path)?;
+        let ring = live(log)?;
+        Attached::open(ring.path())?.save(&path)?;
         // It stays readable after its directory is removed.
         std::fs::File::open(path).map_err(failed)
     };

@@ -1,5 +1,7 @@
 //! Makes answers of errors: an object with one sentence.
 
+use std::io;
+
 use axum::Json;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -52,13 +54,22 @@ impl From<Error> for Failure {
         let status = match &error {
             Error::NoLog { .. } => StatusCode::NOT_FOUND,
             Error::Request { .. } | Error::Query(_) => StatusCode::BAD_REQUEST,
-            Error::Indexing { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Indexing { .. } | Error::NoRoom { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            Error::Io { reason, .. } if is_full(reason) => StatusCode::SERVICE_UNAVAILABLE,
             // What is there is no log, or cannot be read.
-            Error::Archive(_) | Error::Timeline(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Error::Archive(_) | Error::Timeline(_) | Error::Unreadable { .. } => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Failure::new(status, error.to_string())
     }
+}
+
+/// Whether there may be room later.
+fn is_full(reason: &io::Error) -> bool {
+    let kinds = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+    kinds.contains(&reason.kind())
 }
 
 impl IntoResponse for Failure {

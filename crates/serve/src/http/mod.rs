@@ -1,15 +1,17 @@
 //! Takes requests and answers them.
 //!
 //! `server` listens and has connections; `guard` refuses requests that must not be answered.
-//! `api` has a function for each request, whose `params` are read first; `streams` are answers
-//! that go on, and `control` changes live timelines. `failure` makes answers of errors, `page` has
-//! the files of the page, `openapi` describes all requests, and `state` is what they share.
+//! `api` has a function for each request, whose `params`, path and body (`given`) are read first;
+//! `streams` are answers that go on, with one look at a log for all its `followers`, and `control`
+//! changes live timelines. `failure` makes answers of errors, `page` has the files of the page,
+//! `openapi` describes all requests, and `state` is what they share.
 
 mod api;
 mod control;
 mod failure;
-mod guard;
+mod followers;
 mod given;
+mod guard;
 mod openapi;
 mod page;
 mod params;

@@ -16,6 +16,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep};
 use tokio_io_timeout::TimeoutStream;
+use tower_http::CompressionLevel;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
@@ -221,11 +222,11 @@ fn router(state: Arc<State>, hosts: Hosts) -> Router {
         .layer(from_fn_with_state((state, hosts), guard))
 }
 
-/// A token that nobody can guess: 128 bits in base 16.
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     Failure::broken().into_response()
 }
 
+/// A token that nobody can guess: 128 bits in base 16.
 fn new_token() -> Result<String> {
     let mut bytes = [0; 16];
     let refused = |error: getrandom::Error| {

@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::failure::Failure;
+use super::followers::Followers;
 use crate::error::Result;
 use crate::logs::{Log, Logs};
 use crate::read::Cancel;
@@ -25,6 +26,7 @@ pub struct State {
     /// What a request has to have as its token.
     pub token: Option<String>,
     pub allow_control: bool,
+    pub followers: Arc<Followers>,
     reads: Arc<Semaphore>,
     /// Those that may read all of a log, and must not keep the others waiting.
     long_reads: Arc<Semaphore>,
@@ -37,36 +39,39 @@ impl State {
             logs,
             token,
             allow_control,
+            followers: Arc::default(),
             reads: Arc::new(Semaphore::new(READS)),
             long_reads: Arc::new(Semaphore::new(LONG_READS)),
             searches: Arc::new(Semaphore::new(SEARCHES)),
         }
     }
 
-    /// Reads a log, in a thread that may wait for the disk.
+    /// Reads a log, in a thread that may wait for the disk. It stops when the client goes.
     pub async fn read<T: Send + 'static>(
         self: Arc<Self>,
         id: String,
-        read: impl FnOnce(&Log) -> Result<T> + Send + 'static,
+        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let permit = take(&self.reads).await?;
-        let work = move || {
-            let _permit = permit;
-            self.logs.get(&id).and_then(|log| read(&log))
-        };
-        spawn_blocking(work)
-            .await
-            .map_err(|_| Failure::broken())?
-            .map_err(Failure::from)
+        self.read_with(permit, id, read).await
     }
 
-    /// Reads what may be all of a log. It stops when the client goes.
+    /// Likewise, of what may be all of a log.
     pub async fn read_long<T: Send + 'static>(
         self: Arc<Self>,
         id: String,
         read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let permit = take(&self.long_reads).await?;
+        self.read_with(permit, id, read).await
+    }
+
+    async fn read_with<T: Send + 'static>(
+        self: Arc<Self>,
+        permit: OwnedSemaphorePermit,
+        id: String,
+        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
         let cancel = Cancel::default();
         // Dropped with this request, if its client goes.
         let _guard = CancelGuard(cancel.clone());

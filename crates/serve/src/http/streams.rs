@@ -9,47 +9,25 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use serde::Serialize;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
 use tokio_stream::wrappers::ReceiverStream;
-use utoipa::ToSchema;
-use super::given::InPath;
 
 use super::failure::{ErrorObject, Failure};
+use super::followers::{Growth, is_last};
+use super::given::InPath;
 use super::params::{FilterParams, LogPath, Params};
 use super::state::State;
-use crate::error::Result;
-use crate::logs::Log;
-use crate::read::{Hits, Moment, Progress, Wanted, search};
+use crate::read::{Hits, Progress, Wanted, search};
 
 /// Parts of an answer that wait for a slow client. Behind them, the search waits.
 const WAITING: usize = 16;
 /// How long a search waits for a client that does not read.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often a log is looked at that somebody follows.
-const OFTEN: Duration = Duration::from_millis(25);
 /// Hits that are delivered, if nobody asked for more or fewer, and the most.
 const HITS: u64 = 100_000;
 const MOST_HITS: u64 = 10_000_000;
 
 type Stream = Sse<axum::response::sse::KeepAliveStream<Parts>>;
 type Parts = ReceiverStream<std::result::Result<Event, Infallible>>;
-
-/// How far a log has grown.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Growth {
-    /// Changes when lines are numbered anew.
-    pub version: u64,
-    /// How many lines it has; null while it is being indexed.
-    pub lines: Option<u64>,
-    /// How many of these are of important events, which come first.
-    pub important: Option<u64>,
-    /// The time of the last event.
-    pub last: Option<Moment>,
-    /// How many entries are known to be missing.
-    pub missed: u64,
-    /// Whether more may come.
-    pub growing: bool,
-}
 
 fn event(name: &str, data: &impl Serialize) -> Event {
     // All that is sent here can be written as JSON.
@@ -60,8 +38,6 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 fn failed(message: &str) -> Event {
     let error = message.to_string();
     event("error", &ErrorObject { error })
-        ("from" = Option<u64>, Query,
-            description = "The line to begin with: `next` of the search that is to go on"),
 }
 
 fn answer(receiver: Receiver<std::result::Result<Event, Infallible>>) -> Stream {
@@ -75,7 +51,6 @@ fn send(sender: &Sender<std::result::Result<Event, Infallible>>, event: Event) -
         handle.block_on(async { tokio::time::timeout(PATIENCE, sender.send(Ok(event))).await });
     matches!(sent, Ok(Ok(())))
 }
-        from: params.number("from")?.unwrap_or(0),
 
 /// Searches a log. The answer is a stream of events: `hits` as they are found, `progress`, and at
 /// the end `end` or `error`.
@@ -84,6 +59,8 @@ fn send(sender: &Sender<std::result::Result<Event, Infallible>>, event: Event) -
         ("q" = Option<String>, Query, description = "The text"),
         ("regex" = Option<bool>, Query, description = "Whether it is a regular expression"),
         ("case" = Option<String>, Query, description = "smart, sensitive or insensitive"),
+        ("from" = Option<u64>, Query,
+            description = "The line to begin with: `next` of the search that is to go on"),
         ("limit" = Option<u64>, Query, description = "The most hits"), FilterParams),
     responses((status = 200, content_type = "text/event-stream", body = Progress),
         (status = 400, body = ErrorObject)))]
@@ -97,10 +74,11 @@ pub async fn search_log(
     let wanted = Wanted {
         needle: params.needle()?,
         query: params.query()?,
+        from: params.number("from")?.unwrap_or(0),
         limit,
     };
     // That there is such a log is said by the status.
-    let version = Arc::clone(&state).read(id, |log| log.ready()).await?;
+    let version = Arc::clone(&state).read(id, |log, _| log.ready()).await?;
     let permit = state.search_permit().await?;
     let (sender, receiver) = channel(WAITING);
     spawn_blocking(move || {
@@ -130,49 +108,40 @@ pub async fn follow(
     Shared(state): Shared<Arc<State>>,
     InPath(id): InPath<String>,
 ) -> std::result::Result<Stream, Failure> {
-    let mut last = Arc::clone(&state).read(id.clone(), growth).await?;
+    // That there is such a log is said by the status.
+    let first = Arc::clone(&state)
+        .read(id.clone(), |log, _| Growth::of(log))
+        .await?;
+    let (followers, name) = (Arc::clone(&state.followers), id.clone());
+    let look = move || {
+        let read = Arc::clone(&state).read(id.clone(), |log, _| Growth::of(log));
+        async move { read.await.map_err(|failure| failure.message().to_string()) }
+    };
+    let mut told = followers.join(&name, Ok(first), look);
     let (sender, receiver) = channel(WAITING);
     tokio::spawn(async move {
-        let mut is_new = true;
         loop {
-            if is_new && sender.send(Ok(event("grown", &last))).await.is_err() {
-                return;
+            let now = told.borrow_and_update().clone();
+            let parts = match &now {
+                Ok(growth) if is_last(&now) => vec![event("grown", growth), event("end", growth)],
+                Ok(growth) => vec![event("grown", growth)],
+                Err(reason) => vec![failed(reason)],
+            };
+            for part in parts {
+                if sender.send(Ok(part)).await.is_err() {
+                    return;
+                }
             }
-            if !last.growing {
-                let _ = sender.send(Ok(event("end", &last))).await;
+            if is_last(&now) {
                 return;
             }
             tokio::select! {
-                () = sleep(OFTEN) => {}
-                () = sender.closed() => return,
-            }
-            match Arc::clone(&state).read(id.clone(), growth).await {
-                Ok(now) => {
-                    is_new = now != last;
-                    last = now;
-                }
-                Err(failure) => {
-                    let _ = sender.send(Ok(failed(failure.message()))).await;
+                changed = told.changed() => if changed.is_err() {
                     return;
-                }
+                },
+                () = sender.closed() => return,
             }
         }
     });
     Ok(answer(receiver))
-}
-
-fn growth(log: &Log) -> Result<Growth> {
-    let version = log.followed()?;
-    let lines = log.ready().is_ok().then(|| version.lines());
-    let last = version.archive.units().map(|unit| unit.unix.1).max();
-    Ok(Growth {
-        version: version.number,
-        lines: lines.map(|lines| lines.total),
-        important: lines.map(|lines| lines.important),
-        last: last
-            .filter(|last| *last > 0 && *last < u64::MAX)
-            .map(Moment::of),
-        missed: version.archive.missed(),
-        growing: version.growing,
-    })
 }

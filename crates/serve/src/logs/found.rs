@@ -1,12 +1,15 @@
 //! What is known of a log before it is opened.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use super::beneath;
+use crate::error::{Error, Result};
 
 /// What holds the events of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -42,6 +45,64 @@ impl Found {
     pub fn name(&self) -> &str {
         let name = self.id.trim_end_matches('/').rsplit('/').next();
         name.filter(|name| !name.is_empty()).unwrap_or(&self.id)
+    }
+}
+
+impl Found {
+    /// Its file or directory, opened through no link, if it is below a served directory.
+    ///
+    /// # Errors
+    /// `NoLog` if it is not there, or not without a link.
+    pub fn opened(&self) -> Result<Option<File>> {
+        let Some(within) = &self.within else {
+            return Ok(None);
+        };
+        let below = self.path.strip_prefix(within).ok();
+        let opened = below.and_then(|below| beneath::open(within, below).ok());
+        opened.map(Some).ok_or_else(|| self.gone())
+    }
+
+    /// A path that leads to it, and through no link if it is below a served directory.
+    ///
+    /// # Errors
+    /// Those of [`Found::opened`].
+    pub fn reached(&self) -> Result<Reached> {
+        let file = self.opened()?;
+        let path = file
+            .as_ref()
+            .map_or_else(|| self.path.clone(), beneath::path_of);
+        Ok(Reached { path, file })
+    }
+
+    /// The directory that it is in, opened likewise.
+    ///
+    /// # Errors
+    /// `NoLog` if it is not there, or is below no served directory.
+    pub fn folder(&self) -> Result<File> {
+        let within = self.within.as_ref().ok_or_else(|| self.gone())?;
+        let below = self.path.strip_prefix(within).ok().and_then(Path::parent);
+        let opened = below.and_then(|below| beneath::open(within, below).ok());
+        opened.ok_or_else(|| self.gone())
+    }
+
+    /// That it is not there any more.
+    pub fn gone(&self) -> Error {
+        Error::NoLog {
+            id: self.id.clone(),
+        }
+    }
+}
+
+/// A path that leads to a log for as long as this is there.
+pub struct Reached {
+    path: PathBuf,
+    /// The file that is open for it.
+    pub file: Option<File>,
+}
+
+impl Reached {
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 }
 

@@ -1,13 +1,19 @@
 //! Logs: which there are, and how they are opened.
 //!
-//! `roots` are the places that are served; `found` lists the logs in them. A `log` is opened when
-//! somebody asks for it, and again when its files change; each time is a `version`, which does not
-//! change. `recording` makes an archive of a ring, so that everything that is read is an archive.
+//! `roots` are the places that are served; `found` lists the logs in them, and opens them through
+//! no link (`beneath`). A `log` is opened when somebody asks for it, and again when its files
+//! change; each time is a `version`, which does not change, of an archive in a `place`. `indexing`
+//! makes its index. `recording` makes an archive of a ring, so that everything that is read is an
+//! archive; `scratch` is where it lies.
 
+mod beneath;
 mod found;
+mod indexing;
 mod log;
+mod place;
 mod recording;
 mod roots;
+mod scratch;
 mod version;
 
 use std::collections::HashMap;
@@ -15,16 +21,19 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use found::{Found, Kind};
+pub use found::{Found, Kind, Reached};
 pub use log::Log;
+pub use recording::Trouble;
 pub use version::Version;
 
 use crate::error::{Error, Result};
 use roots::Root;
+use scratch::{Scratch, remove_dead};
 
 /// All logs that are served.
 pub struct Logs {
     roots: Vec<Root>,
+    scratch: Arc<Scratch>,
     opened: Mutex<HashMap<String, Arc<Log>>>,
     listed: Mutex<Option<(Instant, Arc<[Found]>)>>,
 }
@@ -43,8 +52,10 @@ impl Logs {
                 .map(|path| Root::of(path, paths.len() == 1))
                 .collect::<Result<_>>()?,
         };
+        remove_dead();
         Ok(Logs {
             roots,
+            scratch: Arc::default(),
             opened: Mutex::default(),
             listed: Mutex::default(),
         })
@@ -83,7 +94,7 @@ impl Logs {
             self.lock().remove(id);
             return Err(Error::NoLog { id: id.into() });
         };
-        let log = Arc::new(Log::new(found));
+        let log = Arc::new(Log::new(found, Arc::clone(&self.scratch)));
         Ok(Arc::clone(
             self.lock().entry(id.into()).insert_entry(log).get(),
         ))

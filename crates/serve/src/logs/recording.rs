@@ -4,18 +4,21 @@
 //! and everything that reads archives fast can read it. It lies in a directory of its own, which is
 //! removed with it.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use tempfile::TempDir;
 use timeline::Attached;
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder};
+use utoipa::ToSchema;
 
+use super::beneath::is_same;
+use super::found::{Found, Reached};
+use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
 /// How long events stay in the ring at most, and how long others wait to be written with them.
@@ -29,15 +32,6 @@ const REPLACED: Duration = Duration::from_millis(500);
 const FILE: u64 = 64 << 20;
 const FILES: u64 = 1 << 30;
 
-/// A directory of our own, which is removed with it.
-pub fn temporary(action: &'static str) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder
-        .prefix("timeline-serve-")
-        .permissions(Permissions::from_mode(0o700));
-    builder.tempdir().map_err(|error| Error::io(action, error))
-}
-
 /// The archive of a ring.
 pub struct Recording {
     folder: TempDir,
@@ -45,26 +39,100 @@ pub struct Recording {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Why nothing is added to the archive of a ring at present.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Trouble {
+    /// What failed. It is tried again until it works.
+    pub error: String,
+    /// How many entries the ring has that wait, or were overwritten meanwhile.
+    pub waiting: u64,
+}
+
 #[derive(Default)]
 struct Shared {
     is_ended: AtomicBool,
-    /// Whether the ring was read to its end once, or why that failed.
-    first: Mutex<Option<std::result::Result<(), String>>>,
+    told: Mutex<Told>,
     changed: Condvar,
 }
 
+/// What the thread says that records.
+#[derive(Default)]
+struct Told {
+    /// Whether the ring was read to its end once, or why that failed.
+    first: Option<std::result::Result<(), String>>,
+    /// Whether all that the ring had at first was written.
+    is_whole: bool,
+    trouble: Option<Trouble>,
+}
+
 impl Shared {
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn tell(&self, result: std::result::Result<(), String>) {
-        *self.first.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        self.told().first = Some(result);
         self.changed.notify_all();
+    }
+
+    /// Says whether a recorder could write.
+    fn tell_trouble(&self, recorder: &mut Recorder) {
+        let waiting = match recorder.trouble() {
+            Some(_) => recorder.unread(),
+            None => 0,
+        };
+        let trouble = recorder.trouble().map(|trouble| Trouble {
+            error: format!(
+                "cannot {} {}: {}; what is logged waits until there is room",
+                trouble.doing,
+                trouble.path.display(),
+                trouble.error
+            ),
+            waiting,
+        });
+        self.told().trouble = trouble;
+    }
+
+    /// Writes what the ring has now, and says whether that worked.
+    fn catch_up(&self, recorder: &mut Recorder) {
+        // Relaxed: see Recording::drop.
+        let is_ended = || self.is_ended.load(Ordering::Relaxed);
+        recorder.wind_up(Instant::now() + FIRST, || !is_ended());
+        recorder.flush();
+        self.tell_trouble(recorder);
+        let is_written = recorder.trouble().is_none();
+        self.told().is_whole |= is_written;
+    }
+}
+
+/// A ring that is open, and what leads to it.
+struct Ring {
+    at: Attached,
+    reached: Reached,
+}
+
+impl Ring {
+    fn open(found: &Found) -> Result<Ring> {
+        let reached = found.reached()?;
+        let at = Attached::open(reached.path())?;
+        Ok(Ring { at, reached })
+    }
+
+    /// Whether its name leads to another one by now.
+    fn is_replaced(&self, found: &Found) -> bool {
+        match (&self.reached.file, found.opened()) {
+            (Some(file), Ok(Some(now))) => !is_same(&now, file),
+            (Some(_), _) => true,
+            (None, _) => self.at.replaced(),
+        }
     }
 }
 
 impl Recording {
-    /// Begins to record the ring at this path: a timeline, or a snapshot.
-    pub fn begin(path: &Path) -> Result<Recording> {
-        let at = Attached::open(path)?;
-        let folder = temporary("make a directory for a recording")?;
+    /// Begins to record a ring: a timeline, or a snapshot.
+    pub fn begin(found: &Found, scratch: &Scratch) -> Result<Recording> {
+        let ring = Ring::open(found)?;
+        let folder = scratch.folder("make a directory for a recording")?;
         let keeping = Keeping {
             rotate_size: Some(FILE),
             keep_size: Some(FILES),
@@ -73,9 +141,9 @@ impl Recording {
         };
         let output = Output::open(folder.path(), keeping)?;
         let shared = Arc::<Shared>::default();
-        let (path, theirs) = (path.to_path_buf(), Arc::clone(&shared));
+        let (found, theirs) = (found.clone(), Arc::clone(&shared));
         let work = move || {
-            let result = record(&path, at, output, &theirs);
+            let result = record(&found, ring, output, &theirs);
             if let Err(error) = result {
                 theirs.tell(Err(error.to_string()));
             }
@@ -95,32 +163,38 @@ impl Recording {
     }
 
     /// Waits until the archive has what the ring had.
+    ///
+    /// # Errors
+    /// `Request` if the ring cannot be read; `NoRoom` if the archive got only a part of it.
     pub fn wait(&self) -> Result<()> {
-        let first = self
-            .shared
-            .first
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let first = self
+        let told = self.shared.told();
+        let told = self
             .shared
             .changed
-            .wait_while(first, |first| first.is_none());
-        match &*first.unwrap_or_else(PoisonError::into_inner) {
-            Some(Err(reason)) => Err(Error::request(format!(
+            .wait_while(told, |told| told.first.is_none());
+        let told = told.unwrap_or_else(PoisonError::into_inner);
+        match (&told.first, &told.trouble) {
+            (Some(Err(reason)), _) => Err(Error::request(format!(
                 "cannot read the timeline: {reason}"
             ))),
-            _ => Ok(()),
+            _ if told.is_whole => Ok(()),
+            (_, Some(trouble)) => Err(Error::NoRoom {
+                reason: trouble.error.clone(),
+            }),
+            (_, None) => Err(Error::NoRoom {
+                reason: "there was no room; what the timeline has is being written now".into(),
+            }),
         }
+    }
+
+    /// Why nothing is added at present.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.shared.told().trouble.clone()
     }
 
     /// Whether it could not be recorded.
     pub fn has_failed(&self) -> bool {
-        let first = self
-            .shared
-            .first
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        matches!(*first, Some(Err(_)))
+        matches!(self.shared.told().first, Some(Err(_)))
     }
 }
 
@@ -136,46 +210,46 @@ impl Drop for Recording {
 }
 
 /// Records one run of a program after another.
-fn record(path: &Path, at: Attached, mut output: Output, shared: &Shared) -> Result<()> {
-    let (mut at, mut before) = (at, None::<Attached>);
+fn record(found: &Found, ring: Ring, mut output: Output, shared: &Shared) -> Result<()> {
+    let (mut ring, mut before) = (ring, None::<Ring>);
     loop {
         let next = {
-            let mut recorder = Recorder::after(before.as_ref(), &at, &mut output, Form::Blocks)?;
-            let next = follow(path, &at, &mut recorder, shared);
+            let before = before.as_ref().map(|before| &before.at);
+            let mut recorder = Recorder::after(before, &ring.at, &mut output, Form::Blocks)?;
+            let next = follow(found, &ring, &mut recorder, shared);
             recorder.finish_at_once();
             next
         };
         match next {
-            Some(next) => before = Some(std::mem::replace(&mut at, next)),
+            Some(next) => before = Some(std::mem::replace(&mut ring, next)),
             None => return Ok(()),
         }
     }
 }
 
 /// Records one run. Returns the next one, if another timeline has the name.
-fn follow(
-    path: &Path,
-    at: &Attached,
-    recorder: &mut Recorder,
-    shared: &Shared,
-) -> Option<Attached> {
+fn follow(found: &Found, ring: &Ring, recorder: &mut Recorder, shared: &Shared) -> Option<Ring> {
     // Relaxed: see Recording::drop.
     let is_ended = || shared.is_ended.load(Ordering::Relaxed);
-    recorder.wind_up(Instant::now() + FIRST, || !is_ended());
-    recorder.flush();
+    shared.catch_up(recorder);
     shared.tell(Ok(()));
     let (mut flushed, mut asked, mut is_waiting) = (Instant::now(), Instant::now(), false);
-    while !is_ended() && !at.is_snapshot() {
+    let is_over = || ring.at.is_snapshot() && shared.told().is_whole;
+    while !is_ended() && !is_over() {
         is_waiting |= recorder.step();
         if is_waiting && flushed.elapsed() >= FLUSH {
             recorder.flush();
             (flushed, is_waiting) = (Instant::now(), false);
         }
+        shared.tell_trouble(recorder);
+        if !shared.told().is_whole && recorder.trouble().is_none() {
+            shared.catch_up(recorder);
+        }
         if asked.elapsed() >= REPLACED {
             asked = Instant::now();
-            if at.replaced() {
+            if ring.is_replaced(found) {
                 while recorder.step() {}
-                return Attached::open(path).ok();
+                return Ring::open(found).ok();
             }
         }
         thread::park_timeout(PAUSE);

@@ -1,12 +1,14 @@
 //! The places that are served, and the logs in them.
 
+use std::ffi::OsString;
 use std::fs::{self, DirEntry, File};
-use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use timeline::layout::MAGIC;
 use timeline::{Attached, name_before};
 
+use super::beneath::{has_links, open, open_in, path_of};
 use super::found::{Found, Kind};
 use crate::error::{Error, Result};
 
@@ -58,12 +60,12 @@ impl Root {
                 let names = timeline::names().unwrap_or_default().into_iter();
                 let names = names.filter(|name| name_before(name.as_ref()).is_none());
                 names
-                    .filter_map(|name| found(name.clone(), name.into(), None))
+                    .filter_map(|name| found(name.clone(), name.as_ref(), name.clone().into()))
                     .collect()
             }
             Root::One(path) => {
                 let id = path.to_string_lossy().into_owned();
-                found(id, path.clone(), None).into_iter().collect()
+                found(id, path, path.clone()).into_iter().collect()
             }
             Root::Directory(folder, before) => {
                 let mut walk = Walk {
@@ -72,7 +74,9 @@ impl Root {
                     found: Vec::new(),
                     names: 0,
                 };
-                walk.look(folder, 0);
+                if let Ok(opened) = open(folder, Path::new("")) {
+                    walk.look(&opened, Path::new(""), 0);
+                }
                 walk.found
             }
         }
@@ -86,7 +90,8 @@ fn is_in_shared_memory(path: &Path) -> bool {
         .is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
-/// Looks through a directory, and follows no links.
+/// Looks through a directory, and follows no links: each directory and each file is opened in the
+/// one that it is in.
 struct Walk<'a> {
     folder: &'a Path,
     before: &'a Path,
@@ -95,32 +100,52 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn look(&mut self, folder: &Path, level: usize) {
-        let Ok(entries) = fs::read_dir(folder) else {
+    /// Looks through a directory that is open, at a path below the served one.
+    fn look(&mut self, folder: &File, below: &Path, level: usize) {
+        let Ok(entries) = fs::read_dir(path_of(folder)) else {
             return;
         };
-        let mut entries: Vec<DirEntry> = entries.flatten().take(MOST_NAMES).collect();
-        entries.sort_by_key(DirEntry::file_name);
-        for entry in entries {
+        let is_wanted = |entry: &DirEntry| {
+            let kind = entry.file_type();
+            kind.is_ok_and(|kind| kind.is_dir() || kind.is_file())
+        };
+        let entries = entries.flatten().take(MOST_NAMES).filter(is_wanted);
+        let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        for name in names {
             self.names += 1;
             if self.names > MOST_NAMES || self.found.len() >= MOST_LOGS {
                 return;
             }
-            let (path, kind) = (entry.path(), entry.file_type());
-            match kind {
-                Ok(kind) if kind.is_dir() && is_rotated(&path) => self.add(path),
-                Ok(kind) if kind.is_dir() && level < MOST_LEVELS => self.look(&path, level + 1),
-                Ok(kind) if kind.is_file() && has_log(&path) => self.add(path),
+            // What cannot be read is no log.
+            let Ok(opened) = open_in(folder, &name) else {
+                continue;
+            };
+            let below = below.join(&name);
+            match opened.metadata() {
+                Ok(found) if found.is_dir() => {
+                    let is_archive = is_rotated(&path_of(&opened));
+                    if is_archive && !has_links(&opened) {
+                        self.add(&opened, &below);
+                    } else if !is_archive && level < MOST_LEVELS {
+                        self.look(&opened, &below, level + 1);
+                    }
+                }
+                Ok(found) if found.is_file() && has_log(&opened, &below) => {
+                    self.add(&opened, &below);
+                }
                 _ => {}
             }
         }
     }
 
-    fn add(&mut self, path: PathBuf) {
-        let below = path.strip_prefix(self.folder).unwrap_or(&path);
+    fn add(&mut self, opened: &File, below: &Path) {
         let id = self.before.join(below).to_string_lossy().into_owned();
-        self.found
-            .extend(found(id, path.clone(), Some(self.folder.into())));
+        let found = found(id, &path_of(opened), self.folder.join(below));
+        self.found.extend(found.map(|found| Found {
+            within: Some(self.folder.into()),
+            ..found
+        }));
     }
 }
 
@@ -140,29 +165,30 @@ fn is_rotated(folder: &Path) -> bool {
     })
 }
 
-/// Whether a file begins like a snapshot, or has the ending of an archive and begins like one.
-fn has_log(path: &Path) -> bool {
+/// Whether a file begins like a snapshot, or has the ending of an archive.
+fn has_log(file: &File, path: &Path) -> bool {
     let mut beginning = [0; 8];
-    // A file without permission, or one that is shorter, is no log.
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    // One that is shorter is no snapshot.
+    let read = file.read_exact_at(&mut beginning, 0);
     let is_archive = path.extension().is_some_and(|extension| extension == "tla");
     is_archive || (read.is_ok() && beginning.starts_with(&MAGIC))
 }
 
-fn found(id: String, path: PathBuf, within: Option<PathBuf>) -> Option<Found> {
-    let kind = match path.is_dir() {
+/// The log that is read at one path, and is named by another.
+fn found(id: String, at: &Path, path: PathBuf) -> Option<Found> {
+    let kind = match at.is_dir() {
         true => Kind::Archive,
-        false => match Attached::open(&path) {
+        false => match Attached::open(at) {
             Ok(at) if at.is_snapshot() => Kind::Snapshot,
             Ok(_) => Kind::Live,
-            Err(_) if path.is_file() => Kind::Archive,
+            Err(_) if at.is_file() => Kind::Archive,
             Err(_) => return None,
         },
     };
-    let metadata = fs::metadata(&path).ok();
+    let metadata = fs::metadata(at).ok();
     let bytes = match &metadata {
         Some(metadata) if metadata.is_dir() => {
-            let entries = fs::read_dir(&path).ok()?.flatten();
+            let entries = fs::read_dir(at).ok()?.flatten();
             let files = entries.filter_map(|entry| entry.metadata().ok());
             Some(
                 files
@@ -178,7 +204,7 @@ fn found(id: String, path: PathBuf, within: Option<PathBuf>) -> Option<Found> {
         id,
         kind,
         path,
-        within,
+        within: None,
         bytes,
         modified,
     })

@@ -2,13 +2,16 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use timeline::dump::Messages;
 use timeline::{Order, Source};
 use timeline_archive::Archive;
-use timeline_search::{Coverage, Index, line_count};
+use timeline_search::{Coverage, Index, OpenIndex, line_count};
 
+use super::place::shown;
 use crate::error::Result;
 
 /// The place of something that is made once.
@@ -28,8 +31,20 @@ pub struct Version {
     lines: OnceLock<Lines>,
     /// How many lines an index leaves out that covers so many lines and pages.
     rest: Mutex<Option<(Coverage, u64)>>,
-    /// What was made of it last.
+    /// The index as it was opened last.
+    index: Mutex<Option<OpenIndex>>,
+    /// What was made of it last, and of the version before it.
     kept: Mutex<VecDeque<(String, Kept)>>,
+    former: Mutex<VecDeque<(String, Kept)>>,
+    origin: Origin,
+}
+
+/// Where a version is from.
+pub struct Origin {
+    /// The path of the log.
+    pub path: PathBuf,
+    /// The directory through whose descriptor it is read. It stays open with the version.
+    pub _folder: Option<Arc<File>>,
 }
 
 /// How many lines there are.
@@ -42,21 +57,70 @@ pub struct Lines {
 }
 
 impl Version {
-    pub fn new(number: u64, archive: Archive, growing: bool) -> Version {
+    /// `before` is the version before this one, if there was any.
+    pub fn new(
+        number: u64,
+        archive: Archive,
+        growing: bool,
+        origin: Origin,
+        before: Option<&Version>,
+    ) -> Version {
+        let former = before.filter(|before| before.number == number);
         Version {
             number,
             archive,
             growing,
             lines: OnceLock::new(),
             rest: Mutex::default(),
+            index: Mutex::default(),
             kept: Mutex::default(),
+            former: Mutex::new(former.map_or_else(VecDeque::new, Version::left)),
+            origin,
         }
+    }
+
+    /// A version of an archive in memory.
+    #[cfg(test)]
+    pub fn of_bytes(bytes: &[u8], before: Option<&Version>) -> Version {
+        let origin = Origin {
+            path: PathBuf::new(),
+            _folder: None,
+        };
+        Version::new(1, Archive::from_bytes(bytes), true, origin, before)
+    }
+
+    /// What was made of this version, or of those before it, for the next one.
+    fn left(&self) -> VecDeque<(String, Kept)> {
+        let mut left = lock(&self.kept).clone();
+        for (key, made) in &*lock(&self.former) {
+            if left.len() < KEPT && !left.iter().any(|(known, _)| known == key) {
+                left.push_front((key.clone(), Arc::clone(made)));
+            }
+        }
+        left
+    }
+
+    /// A text in which the path of the log stands instead of how this process reads it.
+    pub fn shown(&self, text: &str) -> String {
+        shown(text, &self.origin.path)
+    }
+
+    /// The index as it is now. As long as it is the same, it is read once for all requests.
+    pub fn index(&self) -> Index<'_> {
+        // Held while it is opened, so that nobody else opens it as well.
+        let mut opened = lock(&self.index);
+        let known = opened.as_ref().and_then(|opened| opened.of(&self.archive));
+        known.unwrap_or_else(|| {
+            let index = Index::open(&self.archive);
+            *opened = Some(index.opened());
+            index
+        })
     }
 
     /// How many lines it has. The first call reads what is not indexed.
     pub fn lines(&self) -> Lines {
         *self.lines.get_or_init(|| {
-            let index = Index::open(&self.archive);
+            let index = self.index();
             let (important, others) = self.count(&index);
             Lines {
                 important,
@@ -68,7 +132,7 @@ impl Version {
     /// How many lines an index leaves out. It may have become another one since it was asked last.
     pub fn rest(&self, index: &Index) -> u64 {
         let coverage = index.coverage();
-        let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = lock(&self.rest);
         match *rest {
             Some((known, lines)) if known == coverage => lines,
             _ => {
@@ -95,28 +159,39 @@ impl Version {
     }
 
     /// What `make` makes of this version, unless that fails. It is kept, and made again if too many
-    /// others came. `key` tells what it is from all others of its type.
+    /// others came. `key` tells what it is from all others of its type. `make` gets what was made
+    /// with this key of the version before.
     pub fn kept<T: Send + Sync + 'static>(
         &self,
         key: &str,
-        make: impl FnOnce() -> Result<T>,
+        make: impl FnOnce(Option<Arc<T>>) -> Result<T>,
     ) -> Result<Arc<T>> {
         let place = self.place(key);
         // Held while it is made, so that nobody makes it a second time. Others do not wait.
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = lock(&place);
         let found = place
             .as_ref()
             .and_then(|made| Arc::clone(made).downcast().ok());
         if let Some(found) = found {
             return Ok(found);
         }
-        let made = Arc::new(make()?);
+        let made = Arc::new(make(self.of_before(key))?);
+        lock(&self.former).retain(|(known, _)| known != key);
         *place = Some(Arc::clone(&made) as Arc<dyn Any + Send + Sync>);
         Ok(made)
     }
 
+    fn of_before<T: Send + Sync + 'static>(&self, key: &str) -> Option<Arc<T>> {
+        let former = lock(&self.former);
+        let found = former.iter().find(|(known, _)| known == key);
+        let place = found.map(|(_, place)| Arc::clone(place))?;
+        drop(former);
+        let made = lock(&place).clone()?;
+        made.downcast().ok()
+    }
+
     fn place(&self, key: &str) -> Kept {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         if let Some((_, found)) = kept.iter().find(|(known, _)| known == key) {
             return Arc::clone(found);
         }
@@ -127,4 +202,8 @@ impl Version {
         kept.push_back((key.into(), Arc::clone(&place)));
         place
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use timeline::{Order, Source};
-use timeline_search::{Index, LineNumbers, Query};
+use timeline_search::{LineNumbers, Query};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -91,11 +91,11 @@ pub fn page(
 
 /// The first line of the first event at or behind a time, apart from important events; the number
 /// of lines if there is none.
-pub fn at_time(version: &Version, time: u64) -> Result<u64> {
+pub fn at_time(version: &Version, time: u64, cancel: &Cancel) -> Result<u64> {
     let mut found = None;
     let mut objects = Objects::new(&version.archive);
     let total = numbered(
-        version,
+        (version, cancel),
         From::Time(time),
         &mut objects,
         |_, event, first, _| {

@@ -1,13 +1,13 @@
 //! Lists the definitions and the threads of a log.
 
 use serde::Serialize;
-use timeline::{Definition, EventId, Source, Thread, ThreadRef};
+use timeline::{Definition, EventId, Source, Thread};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::details::{channels, unit};
 use super::events::{category, known, priority};
-use super::summary::{Summary, thread};
+use super::summary::Summary;
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -82,10 +82,13 @@ impl ThreadObject {
 }
 
 /// All definitions of a log.
-pub fn definitions(version: &Version) -> Vec<DefinitionObject> {
+pub fn definitions(version: &Version, cancel: &Cancel) -> Result<Vec<DefinitionObject>> {
+    // They are in the events: of a large log, that takes long.
+    version.archive.find_definitions(|| !cancel.is_set());
+    cancel.check()?;
     let mut all: Vec<_> = version.archive.definitions().map(object).collect();
     all.sort_by_key(|definition| definition.definition);
-    all
+    Ok(all)
 }
 
 fn object(definition: &Definition) -> DefinitionObject {
@@ -118,15 +121,14 @@ fn object(definition: &Definition) -> DefinitionObject {
 /// All threads of a log, the busiest first.
 pub fn threads(version: &Version, cancel: &Cancel) -> Result<Vec<ThreadObject>> {
     let summary = Summary::of(version, cancel)?;
-    let mut counts = vec![0_u64; summary.threads.len()];
+    let mut counts = vec![0_u64; summary.names.threads.len()];
     for entry in summary.all_entries() {
         counts[entry.thread as usize] += u64::from(entry.count);
     }
-    let threads = summary.threads.iter().zip(counts);
-    let object = |(key, count): (&(ThreadRef, u32), u64)| {
-        ThreadObject::new(thread(&version.archive, *key), key.1, count)
-    };
-    let mut threads: Vec<_> = threads.map(object).collect();
+    let threads = summary.names.threads.iter().zip(counts);
+    let mut threads: Vec<_> = threads
+        .map(|(logger, count)| ThreadObject::new(logger.thread.clone(), logger.tid, count))
+        .collect();
     threads.sort_by_key(|thread| (std::cmp::Reverse(thread.count), thread.tid));
     Ok(threads)
 }

@@ -6,6 +6,7 @@ use timeline::{Definition, Event, FieldType, Format, Layout, Source, Value, dump
 use timeline_search::import::write_object;
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::events::{EventObject, Objects};
 use super::lines::event_at;
 use crate::error::Result;
@@ -77,8 +78,8 @@ pub struct StackFrame {
 }
 
 /// All that is known of the event with a line.
-pub fn details(version: &Version, line: u64) -> Result<Details> {
-    let (event, first) = event_at(version, line)?;
+pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details> {
+    let (event, first) = event_at(version, line, cancel)?;
     let archive = &version.archive;
     let definition = archive.definition(event.id);
     let program = archive.program(&event);
@@ -96,7 +97,9 @@ pub fn details(version: &Version, line: u64) -> Result<Details> {
         backtrace: backtrace(version, &event),
         properties: properties(version, &event, definition),
         host: program.and_then(|program| program.host.clone()),
-        timeline: program.and_then(|program| program.timeline.clone()),
+        timeline: program
+            .and_then(|program| program.timeline.as_deref())
+            .map(|name| version.shown(name)),
         event: Objects::new(archive).whole(&event, Some(first)),
     })
 }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use timeline::{Event, Order};
-use timeline_search::{Candidates, Index, LineNumbers};
+use timeline_search::{Candidates, LineNumbers};
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::events::{EventObject, Objects};
 use crate::error::{Error, Result};
 use crate::logs::Version;
@@ -21,12 +22,12 @@ pub struct Lines {
 }
 
 /// The events whose lines are among the `count` lines from `from` on.
-pub fn range(version: &Version, from: u64, count: u64) -> Result<Lines> {
+pub fn range(version: &Version, from: u64, count: u64, cancel: &Cancel) -> Result<Lines> {
     let end = from.saturating_add(count);
     let mut objects = Objects::new(&version.archive);
     let mut lines = Vec::new();
     let total = numbered(
-        version,
+        (version, cancel),
         From::Line(from),
         &mut objects,
         |objects, event, first, last| {
@@ -47,11 +48,11 @@ pub fn range(version: &Version, from: u64, count: u64) -> Result<Lines> {
 }
 
 /// The events with these lines, which rise.
-pub fn at(version: &Version, wanted: &[u64]) -> Result<Lines> {
+pub fn at(version: &Version, wanted: &[u64], cancel: &Cancel) -> Result<Lines> {
     let mut objects = Objects::new(&version.archive);
     let (mut lines, mut next) = (Vec::new(), 0);
     let total = numbered(
-        version,
+        (version, cancel),
         From::Lines(wanted),
         &mut objects,
         |objects, event, first, last| {
@@ -85,13 +86,13 @@ pub enum From<'l> {
 /// Calls `each` with the events from a place on, and some before it, and the numbers of the first
 /// and the last line of each, until it returns false. Returns the number of all lines.
 pub fn numbered<'v>(
-    version: &'v Version,
+    (version, cancel): (&'v Version, &Cancel),
     from: From,
     objects: &mut Objects<'v>,
     mut each: impl FnMut(&mut Objects<'v>, &Event, u64, u64) -> bool,
 ) -> Result<u64> {
     let archive = &version.archive;
-    let index = Index::open(archive);
+    let index = version.index();
     let (lines, rest) = (version.lines(), version.rest(&index));
     let candidates = match from {
         From::Line(line) => index.from_line(line, rest),
@@ -111,6 +112,7 @@ pub fn numbered<'v>(
         }
     };
     for event in events {
+        cancel.check()?;
         let count = objects.lines(&event);
         let (first, _) = numbers.next(&event, count);
         // A message without a line has the number of the next one.
@@ -122,11 +124,11 @@ pub fn numbered<'v>(
 }
 
 /// The event with a line, and the number of its first line.
-pub fn event_at(version: &Version, line: u64) -> Result<(Event, u64)> {
+pub fn event_at(version: &Version, line: u64, cancel: &Cancel) -> Result<(Event, u64)> {
     let mut found = None;
     let mut objects = Objects::new(&version.archive);
     numbered(
-        version,
+        (version, cancel),
         From::Line(line),
         &mut objects,
         |_, event, first, last| {

@@ -2,8 +2,9 @@
 //!
 //! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
-//! the events of an archive by its columns; `tracks` and `overview` show these counts. `cancel`
-//! ends what takes long if nobody waits for it any more.
+//! the events of an archive, which it `visit`s by columns, by `names` that another version of the
+//! log has as well; `tracks` and `overview` show these counts. `cancel` ends what takes long if
+//! nobody waits for it any more.
 
 mod by_time;
 mod cancel;
@@ -11,10 +12,12 @@ mod catalogue;
 mod details;
 mod events;
 mod lines;
+mod names;
 mod overview;
 mod search;
 mod summary;
 mod tracks;
+mod visit;
 
 pub use by_time::{Page, at_time, page};
 pub use cancel::Cancel;

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use timeline::{Definition, Source};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::catalogue::{ThreadObject, threads};
-use super::events::{Moment, category, priority};
+use super::events::Moment;
 use super::summary::Summary;
 use crate::error::Result;
 use crate::logs::Version;
@@ -81,19 +80,18 @@ pub fn overview(version: &Version, cancel: &Cancel) -> Result<Overview> {
     let mut by_category: HashMap<Option<String>, u64> = HashMap::new();
     let mut by_priority: HashMap<Option<&'static str>, u64> = HashMap::new();
     let mut names = Vec::new();
-    for (id, count) in &summary.definitions {
-        let definition = archive.definition(*id);
-        *by_category
-            .entry(definition.and_then(category))
-            .or_default() += count;
-        *by_priority.entry(priority(definition)).or_default() += count;
+    for (number, kind) in summary.names.kinds.iter().enumerate() {
+        let count = summary.of_kind(number);
+        if count == 0 {
+            continue;
+        }
+        *by_category.entry(kind.category.clone()).or_default() += count;
+        *by_priority.entry(kind.priority).or_default() += count;
         names.push(NameAmount {
-            name: definition
-                .map(Definition::name)
-                .filter(|name| !name.is_empty()),
-            category: definition.and_then(category),
-            priority: priority(definition),
-            count: *count,
+            name: kind.name.clone(),
+            category: kind.category.clone(),
+            priority: kind.priority,
+            count,
         });
     }
     names.sort_by(|left, right| {
@@ -106,9 +104,9 @@ pub fn overview(version: &Version, cancel: &Cancel) -> Result<Overview> {
     let mut threads = threads(version, cancel)?;
     threads.truncate(MOST);
     Ok(Overview {
-        events: summary.events,
-        first: summary.span.map(|(first, _)| Moment::of(first)),
-        last: summary.span.map(|(_, last)| Moment::of(last)),
+        events: summary.events(),
+        first: summary.span().map(|(first, _)| Moment::of(first)),
+        last: summary.span().map(|(_, last)| Moment::of(last)),
         missed: archive.missed(),
         categories: amounts(by_category),
         priorities: amounts(by_priority),
@@ -134,7 +132,7 @@ fn amounts<T: Into<String>>(counts: HashMap<Option<T>, u64>) -> Vec<Amount> {
 }
 
 fn rate(summary: &Summary) -> Option<Rate> {
-    let (first, last) = summary.span?;
+    let (first, last) = summary.span()?;
     let mut counts = vec![0.0; PARTS];
     let length = (last - first) as f64 + 1.0;
     let at = |time: u64| (time - first) as f64 / length * PARTS as f64;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use timeline::Order;
 use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, Select, UnitInfo};
-use timeline_search::{Filter, Index, LineNumbers, Needle, Query, Selection};
+use timeline_search::{Filter, LineNumbers, Needle, Query, Selection};
 use utoipa::ToSchema;
 
 use super::events::Objects;
@@ -68,7 +68,7 @@ pub fn search(
     tell: impl FnMut(Hits, &Progress) -> bool,
 ) -> Result<()> {
     let archive = &version.archive;
-    let mut index = Index::open(archive);
+    let mut index = version.index();
     let mut search = Search {
         wanted,
         objects: Objects::new(archive),

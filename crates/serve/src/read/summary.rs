@@ -1,47 +1,48 @@
 //! Counts the events of an archive by time, thread, core and category, from its columns.
 //!
 //! A page is a run of events of a block. Its counts are kept, so that pictures of the whole log
-//! are made without reading it again.
+//! are made without reading it again. While a log grows, the counts of blocks that were read for
+//! the version before are taken over: threads and kinds are known by what they are, because
+//! another version may have other numbers for them.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use timeline::{Event, EventId, Order, Source, Thread, ThreadRef};
-use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+use timeline_archive::{Archive, UnitInfo};
 use timeline_search::Query;
 
 use super::cancel::Cancel;
+use super::names::{Names, Numbers};
+use super::visit::{Counted, From, Visitor, visit};
 use crate::error::Result;
 use crate::logs::Version;
 
 /// Most events of a page.
 const PAGE: usize = 512;
 
-/// What is counted of an event.
-#[derive(Debug, Clone, Copy)]
-pub struct Counted {
-    /// In nanoseconds since 1970; 0 if it is not known.
-    pub time: u64,
-    pub thread: (ThreadRef, u32),
-    pub core: u16,
-    pub definition: EventId,
-}
-
 /// The counts of a log, or of its wanted events.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Summary {
     /// The pages, by the time of their first event. Those of unknown times are not among them.
     pub pages: Vec<Page>,
+    /// What the numbers of entries mean.
+    pub names: Names,
+    /// The digest of each unit that was counted for good, by its number; 0 for others.
+    units: Vec<u64>,
+    /// What these units have, and what all others have.
+    good: Tally,
+    loose: Tally,
+}
+
+/// Counts.
+#[derive(Debug, Clone, Default)]
+struct Tally {
     entries: Vec<Entry>,
-    pub threads: Vec<(ThreadRef, u32)>,
-    pub categories: Vec<String>,
-    /// How many events each definition has.
-    pub definitions: FxHashMap<EventId, u64>,
+    /// How many events each kind has, by its number.
+    kinds: Vec<u64>,
     /// The first and the last time.
-    pub span: Option<(u64, u64)>,
+    span: Option<(u64, u64)>,
     /// How many events there are, also of unknown times.
-    pub events: u64,
+    events: u64,
 }
 
 /// A run of events.
@@ -52,6 +53,7 @@ pub struct Page {
     pub events: u32,
     first: u32,
     end: u32,
+    is_loose: bool,
 }
 
 /// How many events of a page have a thread, a core and a category, all by their places in lists.
@@ -76,139 +78,59 @@ impl Summary {
         query: &Query,
         cancel: &Cancel,
     ) -> Result<Arc<Summary>> {
-        version.kept(key, || {
-            let builder = RefCell::new(Builder::new(&version.archive));
-            visit(&version.archive, query, cancel, |place, event| {
-                builder.borrow_mut().add(place, event);
-            })?;
-            Ok(builder.into_inner().finish())
+        version.kept(key, |before: Option<Arc<Summary>>| {
+            let before = before.map(Arc::unwrap_or_clone).unwrap_or_default();
+            let mut builder = Builder::new(&version.archive, before);
+            visit(&version.archive, query, cancel, &mut builder)?;
+            Ok(builder.finish())
         })
     }
 
+    /// How many events there are, also of unknown times.
+    pub fn events(&self) -> u64 {
+        self.good.events + self.loose.events
+    }
+
+    /// The first and the last time.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let spans = [self.good.span, self.loose.span];
+        spans.into_iter().flatten().reduce(join)
+    }
+
+    /// How many events a kind has.
+    pub fn of_kind(&self, kind: usize) -> u64 {
+        let counts = [&self.good, &self.loose].map(|tally| tally.kinds.get(kind));
+        counts.into_iter().flatten().sum()
+    }
+
     /// The counts of all pages.
-    pub fn all_entries(&self) -> &[Entry] {
-        &self.entries
+    pub fn all_entries(&self) -> impl Iterator<Item = &Entry> {
+        self.good.entries.iter().chain(&self.loose.entries)
     }
 
     /// The counts of a page.
     pub fn entries(&self, page: &Page) -> &[Entry] {
-        &self.entries[page.first as usize..page.end as usize]
-    }
-}
-
-/// A thread of an archive, by its record and its id in the kernel.
-pub fn thread(archive: &Archive, (thread, tid): (ThreadRef, u32)) -> Option<Thread> {
-    archive.thread(&Event {
-        ticks: 0,
-        id: EventId::NEVER,
-        core: u16::MAX,
-        node: u16::MAX,
-        thread,
-        tid,
-        args: [0; 4],
-        payload: None,
-        time: None,
-        missed: 0,
-        important: false,
-        duration: None,
-    })
-}
-
-/// Calls `each` with the wanted events, in no order. Those that are read by columns come with their
-/// unit and place.
-///
-/// # Errors
-/// If it was cancelled.
-pub fn visit(
-    archive: &Archive,
-    query: &Query,
-    cancel: &Cancel,
-    each: impl FnMut(Option<(usize, usize)>, Counted),
-) -> Result<()> {
-    let each = RefCell::new(each);
-    let visit = Visit {
-        seen: vec![false; archive.units().len()],
-        cancel,
-        each: &each,
-    };
-    let select = Box::new((query.on(archive), visit));
-    for event in archive.events_by_time_where(Order::OldestFirst, select) {
-        let counted = Counted {
-            time: archive.time(&event).unwrap_or(0),
-            thread: (event.thread, event.tid),
-            core: event.core,
-            definition: event.id,
+        let tally = match page.is_loose {
+            true => &self.loose,
+            false => &self.good,
         };
-        cancel.check()?;
-        (each.borrow_mut())(None, counted);
+        &tally.entries[page.first as usize..page.end as usize]
     }
-    cancel.check()
 }
 
-/// Takes events by columns, so that they are not made. Where columns do not tell whether an event
-/// is wanted, it is left to be made.
-struct Visit<'v, F> {
-    /// A unit may be read several times.
-    seen: Vec<bool>,
-    cancel: &'v Cancel,
-    each: &'v RefCell<F>,
-}
-
-impl<F: FnMut(Option<(usize, usize)>, Counted)> Select for Visit<'_, F> {
-    fn wants_unit(&mut self, _: &UnitInfo) -> bool {
-        !self.cancel.is_set()
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        let Some(columns) = columns else {
-            return;
-        };
-        let read = (columns.times(), columns.thread_numbers(), columns.cores());
-        let (Some(times), Some(threads), Some(cores)) = read else {
-            return;
-        };
-        let (shapes, is_seen) = (columns.shapes(), self.seen[unit.number]);
-        self.seen[unit.number] = true;
-        let mut each = self.each.borrow_mut();
-        let mut place = 0;
-        while let Some(at) = places.next(place) {
-            place = at + 1;
-            let is_told = !places.asks(at) && at < times.len() && at < shapes.len();
-            if !is_told {
-                continue;
-            }
-            if !is_seen {
-                let counted = Counted {
-                    time: times[at],
-                    thread: columns.threads()[usize::from(threads[at])],
-                    core: cores[at],
-                    definition: columns.definitions()[usize::from(shapes[at])],
-                };
-                each(Some((unit.number, at)), counted);
-            }
-            places.clear(at);
-        }
-    }
+fn join(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.min(other.0), one.1.max(other.1))
 }
 
 /// Makes a summary.
 struct Builder<'a> {
-    archive: &'a Archive,
     summary: Summary,
-    threads: FxHashMap<(ThreadRef, u32), u32>,
-    /// The category of each definition, and how many events it has.
-    definitions: FxHashMap<EventId, (u16, u64)>,
-    /// The thread of the last event.
-    last: Option<((ThreadRef, u32), u32)>,
-    /// The pages that are being counted: of columns, and of other events.
-    of_columns: Run,
-    of_events: Run,
-    loose: usize,
+    numbers: Numbers<'a>,
+    /// The pages that are being counted: of blocks for good, and of other events by columns and
+    /// one by one.
+    runs: [Run; 3],
+    /// How many events came one by one.
+    single: usize,
 }
 
 /// A page that is being counted.
@@ -217,95 +139,86 @@ struct Run {
     key: (usize, usize),
     time: Option<(u64, u64)>,
     entries: Vec<Entry>,
+    is_loose: bool,
 }
 
 impl<'a> Builder<'a> {
-    fn new(archive: &'a Archive) -> Builder<'a> {
+    /// Goes on where the summary of the version before ended.
+    fn new(archive: &'a Archive, mut before: Summary) -> Builder<'a> {
+        before.loose = Tally::default();
+        before.pages.retain(|page| !page.is_loose);
+        let run = |is_loose| Run {
+            is_loose,
+            ..Run::default()
+        };
         Builder {
-            archive,
-            summary: Summary::default(),
-            threads: FxHashMap::default(),
-            definitions: FxHashMap::default(),
-            last: None,
-            of_columns: Run::default(),
-            of_events: Run::default(),
-            loose: 0,
+            numbers: Numbers::new(archive, std::mem::take(&mut before.names)),
+            summary: before,
+            runs: [run(false), run(true), run(true)],
+            single: 0,
         }
     }
 
-    fn add(&mut self, place: Option<(usize, usize)>, event: Counted) {
-        self.summary.events += 1;
-        *self
-            .summary
-            .definitions
-            .entry(event.definition)
-            .or_default() += 1;
-        let thread = self.thread(event.thread);
-        let category = self.category(event.definition);
-        let key = match place {
-            Some((unit, place)) => (unit, place / PAGE),
-            None => {
-                self.loose += 1;
-                (usize::MAX, self.loose / PAGE)
+    fn finish(mut self) -> Summary {
+        for mut run in self.runs {
+            run.end(&mut self.summary);
+        }
+        self.summary.names = self.numbers.names;
+        self.summary.pages.sort_by_key(|page| page.time);
+        self.summary
+    }
+}
+
+impl Visitor for Builder<'_> {
+    fn wants(&mut self, unit: &UnitInfo) -> bool {
+        let known = self.summary.units.get(unit.number);
+        known.is_none_or(|known| *known != key_of(unit))
+    }
+
+    fn end(&mut self, block: &UnitInfo) {
+        let units = &mut self.summary.units;
+        units.resize(units.len().max(block.number + 1), 0);
+        units[block.number] = key_of(block);
+    }
+
+    fn event(&mut self, from: From, event: Counted) {
+        let kind = self.numbers.kind(event.definition);
+        let thread = self.numbers.thread(event.thread);
+        let category = self.numbers.names.category(kind);
+        let (run, key) = match from {
+            From::Block(unit, place) => (0, (unit, place / PAGE)),
+            From::Columns(unit, place) => (1, (unit, place / PAGE)),
+            From::Event => {
+                self.single += 1;
+                (2, (usize::MAX, self.single / PAGE))
             }
         };
-        let run = match place {
-            Some(_) => &mut self.of_columns,
-            None => &mut self.of_events,
+        let tally = match run {
+            0 => &mut self.summary.good,
+            _ => &mut self.summary.loose,
         };
+        tally.events += 1;
+        let kind = kind as usize;
+        if tally.kinds.len() <= kind {
+            tally.kinds.resize(kind + 1, 0);
+        }
+        tally.kinds[kind] += 1;
+        let run = &mut self.runs[run];
         if run.key != key {
             run.end(&mut self.summary);
             run.key = key;
         }
         if event.time != 0 {
-            let (first, last) = run.time.unwrap_or((event.time, event.time));
-            run.time = Some((first.min(event.time), last.max(event.time)));
+            let time = (event.time, event.time);
+            run.time = Some(run.time.map_or(time, |known| join(known, time)));
         }
         run.count(thread, event.core, category);
     }
+}
 
-    fn thread(&mut self, thread: (ThreadRef, u32)) -> u32 {
-        if let Some((known, number)) = self.last
-            && known == thread
-        {
-            return number;
-        }
-        let threads = &mut self.summary.threads;
-        let number = *self.threads.entry(thread).or_insert_with(|| {
-            threads.push(thread);
-            threads.len() as u32 - 1
-        });
-        self.last = Some((thread, number));
-        number
-    }
-
-    /// The category of a definition, which has one more event.
-    fn category(&mut self, definition: EventId) -> u16 {
-        let (archive, categories) = (self.archive, &mut self.summary.categories);
-        let known = self.definitions.entry(definition);
-        let (category, count) = known.or_insert_with(|| {
-            let definition = archive.definition(definition);
-            let name = definition.map_or("", |definition| &definition.category);
-            let known = categories.iter().position(|known| known == name);
-            let place = known.unwrap_or_else(|| {
-                categories.push(name.to_string());
-                categories.len() - 1
-            });
-            // A log with more categories than colours needs no other.
-            (place.min(u16::MAX.into()) as u16, 0)
-        });
-        *count += 1;
-        *category
-    }
-
-    fn finish(mut self) -> Summary {
-        self.of_columns.end(&mut self.summary);
-        self.of_events.end(&mut self.summary);
-        let definitions = self.definitions.into_iter();
-        self.summary.definitions = definitions.map(|(id, (_, count))| (id, count)).collect();
-        self.summary.pages.sort_by_key(|page| page.time);
-        self.summary
-    }
+/// What tells a unit from all that another version may have in its place; never 0.
+fn key_of(unit: &UnitInfo) -> u64 {
+    unit.digest.max(1)
 }
 
 impl Run {
@@ -329,16 +242,122 @@ impl Run {
         let Some(time) = self.time.take() else {
             return;
         };
-        let first = summary.entries.len() as u32;
+        let tally = match self.is_loose {
+            true => &mut summary.loose,
+            false => &mut summary.good,
+        };
+        let first = tally.entries.len() as u32;
         let events = entries.iter().map(|entry| entry.count).sum();
-        summary.entries.extend(entries);
-        let (start, end) = summary.span.unwrap_or(time);
-        summary.span = Some((start.min(time.0), end.max(time.1)));
+        tally.entries.extend(entries);
+        tally.span = Some(tally.span.map_or(time, |known| join(known, time)));
         summary.pages.push(Page {
             time,
             events,
             first,
-            end: summary.entries.len() as u32,
+            end: tally.entries.len() as u32,
+            is_loose: self.is_loose,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use timeline_archive::{Form, RawEvent, Writer};
+
+    use super::*;
+
+    /// Blocks of so many events each, of several threads and definitions.
+    fn blocks(counts: &[u64]) -> Vec<u8> {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+        let mut ticks = 0;
+        for count in counts {
+            for number in 0..*count {
+                ticks += 1;
+                let mut event = RawEvent {
+                    ticks: Some(ticks),
+                    unix_nanos: Some(1_000_000 + ticks * 10),
+                    ..RawEvent::default()
+                };
+                let word = ["net", "db", "new"][(number % 3) as usize];
+                event.definition.category = Some(writer.string(word));
+                event.definition.format = Some(writer.string("sent"));
+                event.thread.tid = Some(number % 4 + 1);
+                writer.event(&event).unwrap();
+            }
+            writer.flush().unwrap();
+        }
+        file
+    }
+
+    /// The counts by thread and category, and by kind.
+    fn counts(summary: &Summary) -> [Vec<(String, u64)>; 2] {
+        let mut by_entry = std::collections::BTreeMap::new();
+        for page in &summary.pages {
+            for entry in summary.entries(page) {
+                let tid = summary.names.threads[entry.thread as usize].tid;
+                let category = &summary.names.categories[usize::from(entry.category)];
+                let count = by_entry.entry((tid, category.clone())).or_insert(0);
+                *count += u64::from(entry.count);
+            }
+        }
+        let named = |((tid, name), count)| (format!("{tid} {name}"), count);
+        let by_entry = by_entry.into_iter().map(named).collect();
+        let kinds = summary.names.kinds.iter().enumerate();
+        let mut kinds: Vec<_> = kinds
+            .map(|(number, kind)| (format!("{kind:?}"), summary.of_kind(number)))
+            .collect();
+        kinds.sort();
+        [by_entry, kinds]
+    }
+
+    #[test]
+    fn blocks_that_were_counted_are_not_counted_again() {
+        let (all, cancel) = (blocks(&[600, 10, 700, 40]), Cancel::default());
+        let some = &all[..blocks(&[600, 10]).len()];
+        let before = Version::of_bytes(some, None);
+        let known = Summary::of(&before, &cancel).unwrap();
+        assert_eq!(known.events(), 610);
+        let now = Version::of_bytes(&all, Some(&before));
+        let builder = &mut Builder::new(&now.archive, Summary::clone(&known));
+        let wanted: Vec<bool> = now
+            .archive
+            .units()
+            .map(|unit| builder.wants(&unit))
+            .collect();
+        assert_eq!(wanted, [false, false, true, true]);
+        let (continued, fresh) = (
+            Summary::of(&now, &cancel).unwrap(),
+            Version::of_bytes(&all, None),
+        );
+        let fresh = Summary::of(&fresh, &cancel).unwrap();
+        assert_eq!(continued.events(), 1_350);
+        assert_eq!(continued.span(), fresh.span());
+        assert_eq!(counts(&continued), counts(&fresh));
+        assert!(continued.pages.is_sorted_by_key(|page| page.time));
+        // Other blocks in the place of those that were counted are counted.
+        let other = blocks(&[600, 11, 5]);
+        let other = Version::of_bytes(&other, Some(&before));
+        let wanted: Vec<bool> = other
+            .archive
+            .units()
+            .map(|unit| builder.wants(&unit))
+            .collect();
+        assert_eq!(wanted, [false, true, true]);
+    }
+
+    #[test]
+    fn counting_stops_when_nobody_waits() {
+        let version = Version::of_bytes(&blocks(&[100, 100]), None);
+        let cancel = Cancel::default();
+        cancel.cancel();
+        assert!(Summary::of(&version, &cancel).is_err());
+        assert!(crate::read::definitions(&version, &cancel).is_err());
+        assert_eq!(
+            crate::read::definitions(&version, &Cancel::default())
+                .unwrap()
+                .len(),
+            3
+        );
     }
 }

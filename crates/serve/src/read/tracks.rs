@@ -2,23 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use timeline::{EventId, Source};
 use timeline_search::Query;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::catalogue::ThreadObject;
-use super::summary::{Summary, thread, visit};
+use super::names::{Names, Numbers};
+use super::summary::Summary;
+use super::visit::{Counted, From, Visitor, visit};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 
 /// Most parts of a range.
 pub const MOST_BUCKETS: u64 = 4096;
 /// Events that are read for a picture. If there are more, the counts of pages are spread evenly.
-const EXACT: u64 = 1_000_000;
+const EXACT: u64 = 250_000;
 
 /// What is counted.
 #[derive(Debug, Clone)]
@@ -148,7 +148,7 @@ impl Parts {
 pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<Tracks> {
     let summary = Summary::of_wanted(version, &asked.key, &asked.query, cancel)?;
     let all = summary
-        .span
+        .span()
         .map(|(first, last)| (first, last.saturating_add(1)));
     let (from, to) = asked.range.or(all).unwrap_or((0, 1));
     if from >= to {
@@ -166,8 +166,9 @@ pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<
         .filter(|page| page.time.1 >= from);
     let events: u64 = pages.clone().map(|page| u64::from(page.events)).sum();
     let is_exact = events <= EXACT;
+    let mut names = summary.names.clone();
     if is_exact {
-        exact(version, &summary, asked, &mut parts, cancel)?;
+        names = exact(version, names, asked, &mut parts, cancel)?;
     } else {
         for page in pages {
             for entry in summary.entries(page) {
@@ -185,23 +186,23 @@ pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<
         to: to.to_string(),
         buckets: parts.count,
         exact: is_exact,
-        categories: summary.categories.clone(),
-        rows: rows(version, &summary, asked.by_core, &parts),
+        rows: rows(&names, asked.by_core, &parts),
+        categories: names.categories,
     })
 }
 
 /// The rows, by process, core and thread.
-fn rows(version: &Version, summary: &Summary, by_core: bool, parts: &Parts) -> Vec<Row> {
+fn rows(names: &Names, by_core: bool, parts: &Parts) -> Vec<Row> {
     let from = parts.from;
     let row = |(number, cells): (&u32, &BTreeMap<u64, Cell>)| {
         let cell = |(part, cell): (&u64, &Cell)| {
             let (first, last) = (cell.first - from, cell.last - from);
             json!([part, cell.count, cell.category, first, last])
         };
-        let key = (!by_core).then(|| summary.threads[*number as usize]);
-        let known_thread = key.and_then(|key| thread(&version.archive, key));
+        let logger = (!by_core).then(|| &names.threads[*number as usize]);
+        let known_thread = logger.and_then(|logger| logger.thread.clone());
         let count = cells.values().map(|cell| cell.count).sum();
-        let tid = key.map_or(0, |(_, tid)| tid);
+        let tid = logger.map_or(0, |logger| logger.tid);
         let thread = ThreadObject::new(known_thread, tid, count);
         Row {
             key: number.to_string(),
@@ -225,41 +226,46 @@ fn rows(version: &Version, summary: &Summary, by_core: bool, parts: &Parts) -> V
     rows
 }
 
-/// Counts the events of a range one by one.
+/// Counts the events of a range one by one. Returns the names of what was found.
 fn exact(
     version: &Version,
-    summary: &Summary,
+    names: Names,
     asked: &TrackQuery,
     parts: &mut Parts,
     cancel: &Cancel,
-) -> Result<()> {
-    let archive = &version.archive;
+) -> Result<Names> {
     let mut query = asked.query.clone();
     query.since = Some(query.since.unwrap_or(0).max(parts.from));
     query.until = Some(query.until.unwrap_or(u64::MAX).min(parts.to));
-    let category = |id: EventId| {
-        let definition = archive.definition(id);
-        let name = definition.map_or("", |definition| &definition.category);
-        summary
-            .categories
-            .iter()
-            .position(|known| known == name)
-            .unwrap_or(0) as u16
+    let mut exact = Exact {
+        by_core: asked.by_core,
+        numbers: Numbers::new(&version.archive, names),
+        parts,
     };
-    let threads = summary.threads.iter().zip(0..);
-    let threads: FxHashMap<_, u32> = threads.collect();
-    let mut categories = FxHashMap::default();
-    visit(archive, &query, cancel, |_, event| {
-        if event.time < parts.from || event.time >= parts.to {
+    visit(&version.archive, &query, cancel, &mut exact)?;
+    Ok(exact.numbers.names)
+}
+
+/// Adds each event to the part that it is in.
+struct Exact<'a, 'p> {
+    by_core: bool,
+    numbers: Numbers<'a>,
+    parts: &'p mut Parts,
+}
+
+impl Visitor for Exact<'_, '_> {
+    fn event(&mut self, _: From, event: Counted) {
+        if event.time < self.parts.from || event.time >= self.parts.to {
             return;
         }
-        let row = match asked.by_core {
+        let row = match self.by_core {
             true => event.core.into(),
-            false => threads.get(&event.thread).copied().unwrap_or(0),
+            false => self.numbers.thread(event.thread),
         };
-        let known = categories.entry(event.definition);
-        let category = *known.or_insert_with(|| category(event.definition));
-        let part = parts.of(event.time);
-        parts.add(row, part, 1, category, (event.time, event.time));
-    })
+        let kind = self.numbers.kind(event.definition);
+        let category = self.numbers.names.category(kind);
+        let part = self.parts.of(event.time);
+        self.parts
+            .add(row, part, 1, category, (event.time, event.time));
+    }
 }

@@ -1,0 +1,81 @@
+//! The counts of a log that grows are those of a log that is counted at once.
+
+use std::collections::BTreeMap;
+use std::thread;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use timeline::{Priority, event};
+
+use super::http::{Served, Stream};
+use crate::command::*;
+use crate::support::{Name, Random};
+
+/// The counts of a log by rows of tracks, and by categories.
+fn counts(served: &Served, log: &str, filter: &str) -> (BTreeMap<String, u64>, Value) {
+    let tracks = served.json(&format!("{log}/tracks?buckets=50&{filter}"));
+    assert_eq!(tracks["exact"], true);
+    let rows = tracks["rows"].as_array().unwrap().iter();
+    let count = |row: &Value| (row["tid"].to_string(), row["count"].as_u64().unwrap());
+    let rows = rows.map(count).collect();
+    (rows, served.json(&format!("{log}/overview")))
+}
+
+#[test]
+fn counts_that_go_on_are_those_of_all_events() {
+    let name = Name::new("serve-counts");
+    let tl = name.create(1 << 15);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flight.tla").display().to_string();
+    event!(important: true, tl, Priority::Error, "net", "begins");
+    let recorder = Running::start(&["record", name.path(), "-o", &path]);
+    eventually("a file", || std::path::Path::new(&path).exists());
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    let (log, copy) = ("/api/logs/flight.tla", "/api/logs/copy.tla");
+    let mut stream = Stream::begin(&served, &format!("{log}/follow"));
+    let mut random = Random(crate::queries::seed());
+    let mut total = 1;
+    for round in 0..6_u64 {
+        thread::scope(|scope| {
+            for seed in 0..3 {
+                let (tl, seed) = (&tl, random.next() ^ seed);
+                scope.spawn(move || {
+                    let mut random = Random(seed);
+                    for number in 0..700_u64 {
+                        match random.below(3) {
+                            0 => event!(tl, Priority::Info, "net", "got {number}", number),
+                            1 => event!(tl, Priority::Trace, "db", "query {number}", number),
+                            _ => event!(tl, Priority::Error, "new", "{round} fails", round),
+                        };
+                    }
+                });
+            }
+        });
+        event!(important: true, tl, Priority::Error, "net", "round {round}", round);
+        total += 3 * 700 + 1;
+        stream.until(|name, data| name == "grown" && data["lines"] == total);
+        for filter in [
+            "",
+            "category=db",
+            "where=number%20%3C%20100",
+            "grep=got%201",
+        ] {
+            let (rows, overview) = counts(&served, log, filter);
+            // The same log under another name is counted from its beginning.
+            std::fs::copy(&path, folder.path().join("copy.tla")).unwrap();
+            eventually("the copy", || {
+                let state = served.get(copy);
+                state.status == 200 && state.text().contains(&format!("\"events\":{total}"))
+            });
+            let (expected, of_copy) = counts(&served, copy, filter);
+            assert_eq!(rows, expected, "round {round} {filter}");
+            assert_eq!(overview["events"], total);
+            for key in ["categories", "priorities", "names", "threads"] {
+                assert_eq!(overview[key], of_copy[key], "round {round} {key}");
+            }
+            std::fs::remove_file(folder.path().join("copy.tla")).unwrap();
+        }
+    }
+    recorder.signal(Signal::SIGINT);
+    recorder.succeed();
+}
