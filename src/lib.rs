@@ -109,5 +109,5 @@ pub use self::{
         Payload, PlacedEvent, Source, ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},
-    timeline::{Options, Timeline},
+    timeline::{AsyncSpan, Options, Span, SpanEvents, Timeline},
 };

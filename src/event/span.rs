@@ -6,7 +6,8 @@
 //! in another thread or process: the first value of both events is a key, and those with the same
 //! key belong together. So nothing about spans is stored, and a program needs no new call for them.
 
-use super::{Definition, Syntax, Value};
+use super::{Definition, EventId, Priority, Syntax, Value};
+use crate::error::{Error, Result};
 
 /// The part that the events of a definition play in a span.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -53,6 +54,30 @@ impl Pairing {
             Pairing::Thread => ["begin", "end"],
             Pairing::Key => ["start", "finish"],
         }
+    }
+
+    /// The messages of the begin and of the end of a span with this message.
+    ///
+    /// # Errors
+    /// `BadText` if the message does not begin with words, which name the span, or has no key.
+    pub(crate) fn messages(self, message: &str) -> Result<[String; 2]> {
+        let [begin, end] = self.words().map(|word| format!("{word} {message}"));
+        let definition = Definition::new(EventId::NEVER, "span", Priority::Info, begin);
+        if definition.span_part().is_none() {
+            let expected = match self {
+                Pairing::Thread => "text that begins with words, which name the span",
+                Pairing::Key => {
+                    "text that begins with words, which name the span, with an argument behind \
+                     them, which is its key"
+                }
+            };
+            return Err(Error::BadText {
+                what: "message",
+                expected,
+                found: format!("{message:?}"),
+            });
+        }
+        Ok([definition.message, end])
     }
 }
 
@@ -132,6 +157,43 @@ mod tests {
 
     fn part(category: &str, message: &str) -> Option<SpanPart> {
         Definition::new(EventId(1), category, Priority::Info, message).span_part()
+    }
+
+    #[test]
+    fn the_messages_of_a_span_have_its_name_and_its_arguments() {
+        for (pairing, message, expected) in [
+            (
+                Pairing::Thread,
+                "breath",
+                Some(["begin breath", "end breath"]),
+            ),
+            (
+                Pairing::Thread,
+                "breath: $n\nmore",
+                Some(["begin breath: $n\nmore", "end breath: $n\nmore"]),
+            ),
+            (
+                Pairing::Key,
+                "job $id",
+                Some(["start job $id", "finish job $id"]),
+            ),
+            (Pairing::Key, "job", None),
+            (Pairing::Thread, "$n breath", None),
+            (Pairing::Thread, ": breath", None),
+            (Pairing::Thread, "\nbreath", None),
+            (Pairing::Thread, "", None),
+        ] {
+            let messages = pairing.messages(message).ok();
+            assert_eq!(
+                messages,
+                expected.map(|both| both.map(str::to_owned)),
+                "{message}"
+            );
+            for message in messages.into_iter().flatten() {
+                let part = part("a", &message).expect("a part");
+                assert_eq!(part.pairing, pairing);
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The types that a statement logs: which type each is in the message, and its word.
 
+use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::payload::Payload;
@@ -22,6 +23,7 @@ use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 /// | an enum that derives [`Named`](crate::Named) | `enum(Red=0,Green=1)` |
 /// | [`Flags`](crate::Flags) | `flags(Read=1,Write=2)` |
 /// | [`Wide`](crate::Wide) | `wstr` |
+/// | `Cell<T>` of one of these that is `Copy` | that of `T` |
 ///
 /// So are references to these. No other type can become one.
 #[diagnostic::on_unimplemented(
@@ -272,6 +274,23 @@ impl<T: Number> Argument for Vec<T> {
     #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
         self[..].store(payload)
+    }
+}
+
+/// The value that it has when the event is logged.
+impl<T: Argument + Copy> Argument for Cell<T> {
+    const TYPE: FieldType<'static> = T::TYPE;
+    const IS_NUMBER: bool = T::IS_NUMBER;
+    const IS_INTERNED: bool = T::IS_INTERNED;
+
+    #[inline(always)]
+    fn behind(&self) -> usize {
+        self.get().behind()
+    }
+
+    #[inline(always)]
+    fn store(&self, payload: &mut Payload) -> u64 {
+        self.get().store(payload)
     }
 }
 

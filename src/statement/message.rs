@@ -79,6 +79,35 @@ const fn place(text: &[u8], from: usize, name: &[u8]) -> usize {
     end
 }
 
+/// Fails to compile unless the message of a span begins with words, which name it. If it is paired
+/// by a key, it has an argument.
+pub const fn check_span(message: &str, is_paired_by_key: bool, arguments: usize) {
+    assert!(
+        !is_paired_by_key || arguments > 0,
+        "a span that is paired by a key has an argument: the first one is the key"
+    );
+    let text = message.as_bytes();
+    let end = first_line(text);
+    let (mut at, mut is_named) = (0, false);
+    while at < end && !is_named {
+        let is_double = at + 1 < end && text[at + 1] == text[at];
+        match text[at] {
+            b'{' | b'}' if is_double => at += 2,
+            // Here the name ends.
+            b'{' => break,
+            b':' if at + 1 == end || text[at + 1].is_ascii_whitespace() => break,
+            byte => {
+                is_named = is_word(byte) || !byte.is_ascii();
+                at += 1;
+            }
+        }
+    }
+    assert!(
+        is_named,
+        "the message of a span begins with words, which name it"
+    );
+}
+
 /// Fails to compile unless these are channels, or none.
 pub const fn check_channels(channels: &str) {
     let text = channels.as_bytes();
@@ -203,6 +232,25 @@ mod tests {
             assert!(channels_of_event(text).is_err(), "{text:?}");
             let checked = std::panic::catch_unwind(|| check_channels(text));
             assert!(checked.is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_span_has_a_name_and_perhaps_a_key() {
+        for message in ["a", "{{a", "größe {x}", " a: {x}", "a{x}", "ü"] {
+            check_span(message, false, 0);
+            check_span(message, true, 1);
+        }
+        for (message, is_paired_by_key, arguments) in [
+            ("{x} a", false, 1),
+            ("{{ {x} a", false, 1),
+            (": a", false, 0),
+            ("\na", false, 0),
+            ("-", false, 0),
+            ("a", true, 0),
+        ] {
+            let check = || check_span(message, is_paired_by_key, arguments);
+            assert!(std::panic::catch_unwind(check).is_err(), "{message:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Statements: `event!` defines an event where it logs it, and the compiler checks its arguments.
+//! Statements: `event!` and `span!` define events where they log them, with checked arguments.
 
 mod argument;
 mod arguments;
@@ -6,14 +6,17 @@ mod message;
 mod named;
 mod payload;
 mod site;
+mod span;
 mod wide;
 
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
-pub use message::{check, check_channels};
+pub use message::{check, check_channels, check_span};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use payload::Payload;
 pub use site::{Site, Sites, Words};
+#[doc(hidden)]
+pub use span::{Keep, Kept, SpanSite, kept, span_statement, spans};
 pub use wide::Wide;
 
 pub use crate::event::Attributes;

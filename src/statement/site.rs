@@ -57,14 +57,20 @@ impl Site {
         priority: Priority,
         _: Arguments<A>,
     ) -> Option<EnabledEvent> {
+        let event = match self.find(timeline, priority) {
+            Some(event) => event,
+            None => self.define(timeline, priority, A::types)?,
+        };
+        timeline.enabled_event(event)
+    }
+
+    /// The event of this statement, if it was defined.
+    #[inline(always)]
+    pub fn find(&self, timeline: &Timeline, priority: Priority) -> Option<EventId> {
         let (word, pair) = self.known(timeline, priority);
         // Relaxed: the word guards nothing but itself.
         let found = word.load(Ordering::Relaxed) ^ pair << 24;
-        let event = match found <= LOWER {
-            true => EventId(found as u32),
-            false => self.define(timeline, priority, A::types)?,
-        };
-        timeline.enabled_event(event)
+        (found <= LOWER).then_some(EventId(found as u32))
     }
 
     /// The word for a timeline and a priority, and its upper bits if it holds their event.
@@ -93,9 +99,10 @@ impl Site {
         Ok(event)
     }
 
+    /// Defines the event, or counts it as dropped.
     #[cold]
     #[inline(never)]
-    fn define(
+    pub fn define(
         &self,
         timeline: &Timeline,
         priority: Priority,

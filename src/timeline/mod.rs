@@ -4,8 +4,10 @@ mod enabled;
 mod environment;
 mod interned;
 mod options;
+mod span;
 
 pub use options::Options;
+pub use span::{AsyncSpan, Span, SpanEvents, SpanValues};
 
 use std::path::Path;
 use std::time::Duration;

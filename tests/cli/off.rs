@@ -64,7 +64,13 @@ fn nothing_of_statements_is_compiled() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let needs = ["find_timeline", "find_priority", "find_number", "find_text"];
-    let texts = ["the numbers", "the text", "the struct"];
+    let texts = [
+        "the numbers",
+        "the text",
+        "the struct",
+        "begin the span",
+        "finish the job",
+    ];
     let has = |file: &Path, text: &str| {
         let bytes = fs::read(file).unwrap();
         bytes
@@ -88,6 +94,7 @@ fn nothing_of_statements_is_compiled() {
         if level != "0" {
             assert_eq!(function(&code, "structure"), function(&code, "empty"));
             assert_eq!(function(&code, "call"), function(&code, "empty"));
+            assert_eq!(function(&code, "spans"), function(&code, "empty"));
             assert!(!needed.contains("timeline"), "{needed}");
             assert!(!texts.iter().any(|text| has(&file, text)));
         }

@@ -17,6 +17,7 @@ mod names;
 
 mod payload;
 mod privileges;
+mod span;
 mod statement;
 mod storm;
 mod switching;

@@ -2,7 +2,7 @@
 
 #![crate_type = "lib"]
 
-use timeline::{Event, EventId, Priority, Timeline, event};
+use timeline::{Event, EventId, Priority, SpanEvents, Timeline, async_span, event, span};
 
 #[derive(Event)]
 #[event(category = "gone", message = "the struct {number} {text}")]
@@ -54,5 +54,20 @@ pub fn structure(number: i32, text: &str, timeline: &Timeline) -> Option<()> {
 #[unsafe(no_mangle)]
 pub fn call(timeline: &Timeline, event: EventId, number: i64) -> Option<()> {
     timeline.log(event, [number]);
+    Some(())
+}
+
+#[unsafe(no_mangle)]
+pub fn spans(timeline: &'static Timeline, events: SpanEvents, number: i64) -> Option<()> {
+    let _defined = timeline.span(events, [number]);
+    let _span = span!(
+        find_timeline(),
+        find_priority(),
+        "gone",
+        "the span {number} {text}",
+        number = find_number(1),
+        text = find_text()?
+    );
+    let _async_span = async_span!(timeline, Priority::Info, "gone", "the job {number}", number);
     Some(())
 }

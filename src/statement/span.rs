@@ -1,0 +1,326 @@
+//! `span!` and `async_span!` define the two events of a span where it begins.
+
+use super::argument::Argument;
+use super::arguments::{Arguments, List};
+use super::site::{Site, Words};
+use crate::event::{EventId, FieldType, Priority};
+use crate::ring::log::EnabledEvent;
+use crate::timeline::{SpanValues, Timeline};
+
+/// Begins a span, and ends it when the result is dropped: `let _breath = span!(…)`.
+///
+/// `span!(timeline, priority, "category", "breath {packets}", packets)`
+///
+/// It takes what [`event!`](crate::event!) takes, with `important: true,` and
+/// `channels: "itv|bbc",` before the timeline, and defines and logs two events: "begin breath
+/// {packets}" and "end breath {packets}". Readers pair them as the span `category.breath`. The
+/// message begins with words, which name the span.
+///
+/// The result, a [`Span`](crate::Span), keeps the arguments until the end, which has them as well.
+/// A variable is copied or moved into it; of a text or an array, give a reference. To give the end
+/// newer values, let an argument be a reference to a [`Cell`](std::cell::Cell): each of the two
+/// events has the value of its moment. Arguments are evaluated once, and only if the begin is
+/// logged. If it is not, the end is not either.
+///
+/// `let _ = span!(…)` would end the span at once: give it a name.
+///
+/// With the feature `off`, the compiler checks the statement and leaves it out.
+///
+/// # Example
+/// ```
+/// use std::cell::Cell;
+/// use timeline::{Attached, Priority, Timeline, span};
+/// # let path = format!("/timeline-doc-span-macro-{}", std::process::id());
+/// # let path = path.as_str();
+/// let tl = Timeline::with_size(path, 1024, 16384)?; // "/timeline", say
+/// let (link, packets) = ("eth0", Cell::new(0));
+/// {
+///     let _breath = span!(tl, Priority::Info, "engine", "breath {link} {packets}", link,
+///         packets = &packets);
+///     packets.set(17);
+/// }
+///
+/// let mut shown = Vec::new();
+/// timeline::dump::write(&Attached::open(path)?, None, &mut shown)?;
+/// let shown = String::from_utf8(shown)?;
+/// assert!(shown.contains("begin breath link(eth0) packets(0)"), "{shown}");
+/// assert!(shown.contains("end breath link(eth0) packets(17)"), "{shown}");
+/// # timeline::unlink(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Mistakes do not compile:
+/// ```compile_fail,E0080
+/// # let tl: timeline::Timeline = todo!();
+/// # let packets = 1;
+/// let _span = timeline::span!(tl, timeline::Priority::Info, "engine", "{packets}", packets);
+/// ```
+#[macro_export]
+macro_rules! span {
+    ($($span:tt)*) => {
+        $crate::statement::spans!(Span false ["begin ", "end "] $($span)*)
+    };
+}
+
+/// Begins a span that may end in another thread: it ends when the result is dropped.
+///
+/// `async_span!(timeline, priority, "category", "request {id}", id)`
+///
+/// The result is an [`AsyncSpan`](crate::AsyncSpan). The events are "start request {id}" and
+/// "finish request {id}". The first argument is the key, by which readers pair them. All else is as
+/// for [`span!`](crate::span!).
+///
+/// # Example
+/// ```
+/// use timeline::{Priority, Timeline, async_span};
+/// # let path = format!("/timeline-doc-async-span-macro-{}", std::process::id());
+/// # let tl = Timeline::with_size(&path, 1024, 16384)?;
+/// let request = async_span!(tl, Priority::Info, "net", "request {id}", id = 7);
+/// std::thread::scope(|scope| {
+///     scope.spawn(move || drop(request));
+/// });
+/// # timeline::unlink(&path)?;
+/// # Ok::<(), timeline::Error>(())
+/// ```
+///
+/// It needs a key:
+/// ```compile_fail,E0080
+/// # let tl: timeline::Timeline = todo!();
+/// let _request = timeline::async_span!(tl, timeline::Priority::Info, "net", "request");
+/// ```
+#[macro_export]
+macro_rules! async_span {
+    ($($span:tt)*) => {
+        $crate::statement::spans!(AsyncSpan true ["start ", "finish "] $($span)*)
+    };
+}
+
+/// The guard, whether the first argument is a key, and the first words of both messages; then what
+/// a person wrote.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! span_attributes {
+    (
+        $guard:ident $key:literal $words:tt
+        important: $important:literal, channels: $channels:literal, $($span:tt)*
+    ) => {
+        $crate::statement::span_statement!($guard $key $words $important $channels $($span)*)
+    };
+    (
+        $guard:ident $key:literal $words:tt
+        channels: $channels:literal, important: $important:literal, $($span:tt)*
+    ) => {
+        $crate::statement::span_statement!($guard $key $words $important $channels $($span)*)
+    };
+    ($guard:ident $key:literal $words:tt important: $important:literal, $($span:tt)*) => {
+        $crate::statement::span_statement!($guard $key $words $important "" $($span)*)
+    };
+    ($guard:ident $key:literal $words:tt channels: $channels:literal, $($span:tt)*) => {
+        $crate::statement::span_statement!($guard $key $words false $channels $($span)*)
+    };
+    ($guard:ident $key:literal $words:tt $($span:tt)*) => {
+        $crate::statement::span_statement!($guard $key $words false "" $($span)*)
+    };
+}
+
+/// [`span!`] and [`async_span!`] with all attributes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! span_statement {
+    (
+        $guard:ident $key:literal [$begin:literal, $end:literal]
+        $important:literal $channels:literal
+        $timeline:expr, $priority:expr, $category:literal, $message:literal
+        $(, $name:ident $(= $value:expr)?)* $(,)?
+    ) => {{
+        const COUNT: usize = <[&str]>::len(&[$(::core::stringify!($name)),*]);
+        const fn words(message: &'static str) -> $crate::statement::Words {
+            $crate::statement::Words {
+                category: $category,
+                message,
+                place: (::core::file!(), ::core::line!()),
+                attributes: $crate::statement::Attributes {
+                    channels: $channels,
+                    important: $important,
+                },
+            }
+        }
+        static SITE: $crate::statement::SpanSite = $crate::statement::SpanSite::new(
+            words(::core::concat!($begin, $message)),
+            words(::core::concat!($end, $message)),
+        );
+        const _: () = {
+            let names: &[&str] = &[$(::core::stringify!($name)),*];
+            $crate::statement::check($category, ::core::concat!($begin, $message), names);
+            $crate::statement::check($category, ::core::concat!($end, $message), names);
+            $crate::statement::check_span($message, $key, COUNT);
+            $crate::statement::check_channels($channels);
+        };
+        // As in `event!`.
+        if $crate::statement::ON {
+            let timeline: &$crate::statement::Timeline = &$timeline;
+            let kept = $crate::statement::Kept::<_, COUNT>::none();
+            match SITE.begin(timeline, $priority, &kept) {
+                ::core::option::Option::Some(events) => $crate::$guard::begin(
+                    timeline,
+                    events,
+                    kept.keep($crate::statement::kept!($($name $(= $value)?,)*)),
+                ),
+                ::core::option::Option::None => $crate::$guard::none(),
+            }
+        } else {
+            $crate::$guard::none()
+        }
+    }};
+}
+
+/// The arguments of [`span!`] as a list: `(a, (b, ()))`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! span_values {
+    () => { () };
+    ($name:ident, $($rest:tt)*) => { ($name, $crate::statement::kept!($($rest)*)) };
+    ($name:ident = $value:expr, $($rest:tt)*) => {
+        ($value, $crate::statement::kept!($($rest)*))
+    };
+}
+
+// Behind the macros, which have no names before.
+#[doc(hidden)]
+pub use {span_attributes as spans, span_statement, span_values as kept};
+
+/// A list of arguments that a span owns: `(a, (b, ()))`.
+pub trait Keep {
+    /// The list of references to them.
+    type References<'a>: List
+    where
+        Self: 'a;
+
+    /// References to them.
+    fn references(&self) -> Self::References<'_>;
+
+    /// Their types.
+    fn types() -> Vec<FieldType<'static>>;
+}
+
+impl Keep for () {
+    type References<'a> = ();
+
+    #[inline(always)]
+    fn references(&self) {}
+
+    fn types() -> Vec<FieldType<'static>> {
+        Vec::new()
+    }
+}
+
+impl<A: Argument, K: Keep> Keep for (A, K) {
+    type References<'a>
+        = (&'a A, K::References<'a>)
+    where
+        Self: 'a;
+
+    #[inline(always)]
+    fn references(&self) -> Self::References<'_> {
+        (&self.0, self.1.references())
+    }
+
+    fn types() -> Vec<FieldType<'static>> {
+        let mut types = vec![A::TYPE];
+        types.extend(K::types());
+        types
+    }
+}
+
+/// `N` arguments that a span keeps; none before they are evaluated.
+pub struct Kept<K, const N: usize>(Option<K>);
+
+impl<K: Keep, const N: usize> Kept<K, N> {
+    /// Tells the types of those that are kept later.
+    #[inline(always)]
+    pub fn none() -> Self {
+        Kept(None)
+    }
+
+    /// Keeps these.
+    #[inline(always)]
+    pub fn keep(self, arguments: K) -> Self {
+        Kept(Some(arguments))
+    }
+}
+
+impl<K: Keep, const N: usize> SpanValues for Kept<K, N> {
+    #[inline(always)]
+    fn log(&self, timeline: &Timeline, event: EnabledEvent) {
+        if let Some(arguments) = &self.0 {
+            let references = arguments.references();
+            Arguments::of(&references).log::<N>(timeline, event, references);
+        }
+    }
+}
+
+/// The two statements of a span, in static memory.
+pub struct SpanSite {
+    begin: Site,
+    end: Site,
+}
+
+impl SpanSite {
+    /// A site that knows no event yet.
+    pub const fn new(begin: Words, end: Words) -> SpanSite {
+        SpanSite {
+            begin: Site::new(begin),
+            end: Site::new(end),
+        }
+    }
+
+    /// The events of this span, if it begins now. Defines them in the first run.
+    #[inline(always)]
+    pub fn begin<K: Keep, const N: usize>(
+        &self,
+        timeline: &Timeline,
+        priority: Priority,
+        _: &Kept<K, N>,
+    ) -> Option<(EnabledEvent, EventId)> {
+        let begin = match self.begin.find(timeline, priority) {
+            Some(event) => event,
+            None => self.define(timeline, priority, K::types)?,
+        };
+        let begin = timeline.enabled_event(begin)?;
+        let end = match self.end.find(timeline, priority) {
+            Some(event) => event,
+            None => self.define_end(timeline, priority, K::types)?,
+        };
+        Some((begin, end))
+    }
+
+    /// Defines both events, so that a later run takes no lock.
+    #[cold]
+    #[inline(never)]
+    fn define(
+        &self,
+        timeline: &Timeline,
+        priority: Priority,
+        types: fn() -> Vec<FieldType<'static>>,
+    ) -> Option<EventId> {
+        self.end.define(timeline, priority, types);
+        self.begin.define(timeline, priority, types)
+    }
+
+    /// Defines the end of a span whose begin is defined. If it cannot be defined, the begin is not
+    /// logged, and so counted as well.
+    #[cold]
+    #[inline(never)]
+    fn define_end(
+        &self,
+        timeline: &Timeline,
+        priority: Priority,
+        types: fn() -> Vec<FieldType<'static>>,
+    ) -> Option<EventId> {
+        let end = self.end.define(timeline, priority, types);
+        if end.is_none() {
+            timeline.dropped_undefined(priority);
+        }
+        end
+    }
+}
