@@ -156,6 +156,9 @@ fn check_refuses_what_cannot_be_defined_and_nothing_else() {
         ("info|a $x\n\ninfo|b\neror|lost $x packets".into(), 4),
         ("info|a $x:flags(r=1,r=2)".into(), 1),
         ("info important=on|a".into(), 1),
+        ("info span|$x".into(), 1),
+        ("info async_span|a".into(), 1),
+        (format!("info span|{}", long(4091)), 1),
     ] {
         let told = mistakes(&path, text.as_bytes());
         let begins = format!("{path}:{line}: expected ");
@@ -170,6 +173,10 @@ fn check_refuses_what_cannot_be_defined_and_nothing_else() {
         format!("info{}|a", channels(64)),
         format!("info|a\n{}", long(4094)),
         format!("[{}]\ninfo|a", long(4096)),
+        format!(
+            "info span|{}\n\ninfo c0 async_span important|a $x",
+            long(4090)
+        ),
         "\u{feff}info important c0|a\n eror|is misspelt\n".into(),
     ] {
         assert_eq!(mistakes(&path, text.as_bytes()), [""; 0], "{text}");
@@ -183,12 +190,12 @@ fn catalogues_are_checked_and_define_their_events() {
     let path = file.display().to_string();
     std::fs::write(
         &file,
-        "packet itv important|got $len\nIt came.\n\ninfo|idle\n",
+        "packet itv important|got $len\nIt came.\n\ninfo|idle\ninfo span|breath $n\nA turn.\n",
     )
     .unwrap();
     let ran = succeed(&["events", "--check", &path]);
     assert_eq!(ran.stdout, "");
-    assert!(ran.stderr.contains("2 events, no mistake"), "{ran:?}");
+    assert!(ran.stderr.contains("4 events, no mistake"), "{ran:?}");
     let name = Name::new("catalogue");
     let tl = name.create(256);
     let defined = tl.define_file(&file).unwrap();
@@ -196,8 +203,16 @@ fn catalogues_are_checked_and_define_their_events() {
         .iter()
         .map(|(event, _)| event.name.as_str())
         .collect();
-    assert_eq!(names, ["engine.got", "engine.idle"]);
+    let span = ["engine.begin_breath", "engine.end_breath"];
+    assert_eq!(names, ["engine.got", "engine.idle", span[0], span[1]]);
     let found = objects(name.path());
+    for (event, name) in found[2..].iter().zip(span) {
+        assert_eq!(
+            (&event["name"], &event["prose"]),
+            (&json!(name), &json!("A turn."))
+        );
+        assert_eq!(event["fields"][0]["name"], "n");
+    }
     assert_eq!(
         (&found[0]["prose"], &found[0]["channels"]),
         (&json!("It came."), &json!(["itv"]))
@@ -221,7 +236,7 @@ fn catalogues_are_checked_and_define_their_events() {
     assert!(ran.stderr.contains("2 mistakes"), "{ran:?}");
     let error = tl.define_file(&file).unwrap_err().to_string();
     assert_eq!(error, lines[0]);
-    assert_eq!(objects(name.path()).len(), 2);
+    assert_eq!(objects(name.path()).len(), 4);
     let ran = run(&["events", "--check", "/no/such/file"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("cannot read /no/such/file"), "{ran:?}");

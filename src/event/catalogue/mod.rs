@@ -137,6 +137,76 @@ mod tests {
     }
 
     #[test]
+    fn a_span_is_two_events() {
+        let text = "info span|breath $n\nIt turned.\nTwice.\n\ninfo itv async_span|job $id\ninfo|b";
+        let found = parsed(text).sound().expect("sound");
+        let told = |event: &CatalogueEvent| {
+            let CatalogueEvent {
+                line,
+                name,
+                channels,
+                message,
+                ..
+            } = event;
+            format!("{line} {name} {channels} {message:?}")
+        };
+        assert_eq!(
+            found.iter().map(told).collect::<Vec<_>>(),
+            [
+                "1 engine.begin_breath  \"begin breath $n\\nIt turned.\\nTwice.\"",
+                "1 engine.end_breath  \"end breath $n\\nIt turned.\\nTwice.\"",
+                "5 engine.start_job itv \"start job $id\"",
+                "5 engine.finish_job itv \"finish job $id\"",
+                "6 engine.b  \"b\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn of_a_span_with_a_mistake_there_is_neither_event() {
+        for (text, line, expected, left) in [
+            (
+                "info span|$n",
+                1,
+                "expected a message that is text that begins with words, which name the span, \
+                 found \"$n\"",
+                0,
+            ),
+            (
+                "info async_span|job",
+                1,
+                "expected a message that is text that begins with words, which name the span, with \
+                 an argument behind them, which is its key, found \"job\"",
+                0,
+            ),
+            (
+                "info|end a $n\ninfo span|a",
+                2,
+                "expected an event with another name than that of line 1, found engine.end_a",
+                1,
+            ),
+            (
+                "info span=on|a",
+                1,
+                "expected a channel with another name: `span` alone marks spans, found \"span\"",
+                0,
+            ),
+            (
+                "info|b\n\ninfo span|a\nb\0",
+                4,
+                "expected a message that is text without NUL, found a NUL at byte 9 of \
+                 \"begin a\\nb\\0\"",
+                1,
+            ),
+        ] {
+            let found = parsed(text);
+            let told: Vec<_> = found.mistakes.iter().map(ToString::to_string).collect();
+            assert_eq!(told, [format!("dir/engine.events:{line}: {expected}")]);
+            assert_eq!(found.events.len(), left, "{text:?}");
+        }
+    }
+
+    #[test]
     fn mistakes_say_what_was_expected_and_where() {
         for (text, expected) in [
             (

@@ -8,11 +8,13 @@ use crate::error::{Error, Result};
 use crate::event::channels::channels_of_event;
 use crate::event::name::event_name;
 use crate::event::table::{check_length, check_text};
-use crate::event::{Priority, Syntax, checked_fields};
+use crate::event::{Pairing, Priority, Syntax, checked_fields};
 use crate::layout::header::CHANNELS;
 
 /// The word before the `|` that makes events important.
 const IMPORTANT: &str = "important";
+/// The words before the `|` that make two events of a line: those of a span.
+const SPANS: [(&str, Pairing); 2] = [("span", Pairing::Thread), ("async_span", Pairing::Key)];
 
 /// What was expected, and what was found.
 type Mistake = (String, String);
@@ -72,7 +74,9 @@ impl Reading {
         };
         // The mistake is in what explains it.
         if self.prose == Prose::Of {
-            self.found.events.pop();
+            let explained = self.explained().len();
+            let kept = self.found.events.len() - explained;
+            self.found.events.truncate(kept);
             self.prose = Prose::OfNone;
         }
         self.found.mistakes.push(Error::Catalogue {
@@ -110,14 +114,22 @@ impl Reading {
         Ok(())
     }
 
-    /// Adds a line to what explains the last event.
+    /// The events of the last line that has any.
+    fn explained(&mut self) -> &mut [CatalogueEvent] {
+        let events = &mut self.found.events;
+        let line = events.last().map(|event| event.line);
+        let first = events.iter().position(|event| Some(event.line) == line);
+        &mut events[first.unwrap_or(0)..]
+    }
+
+    /// Adds a line to what explains the last event, or both of a span.
     fn explain(&mut self, line: &str) -> Result<(), Mistake> {
-        let Some(event) = self.found.events.last_mut() else {
-            return Ok(());
-        };
-        event.message.push('\n');
-        event.message.push_str(line);
-        storable("message", &event.message)
+        for event in self.explained() {
+            event.message.push('\n');
+            event.message.push_str(line);
+            storable("message", &event.message)?;
+        }
+        Ok(())
     }
 
     fn section(&mut self, section: &str) -> Result<(), Mistake> {
@@ -145,27 +157,34 @@ impl Reading {
         let priority = priority.map_err(|found| (priorities(is_below), quoted(found)))?;
         let is_important = |word: &&str| *word == IMPORTANT;
         let important = attributes.iter().any(is_important);
+        let pairing_of = |word: &str| SPANS.into_iter().find(|(name, _)| *name == word);
+        let pairing = attributes.iter().find_map(|word| pairing_of(word));
         let mut channels = attributes;
-        channels.retain(|word| !is_important(word));
+        channels.retain(|word| !is_important(word) && pairing_of(word).is_none());
         let channels = channels.join("|");
         self.take_channels(&channels)?;
         let message = message.trim();
         check_message(message)?;
-        let name = event_name(&self.category, message, Syntax::Template);
-        if let Some(other) = self.lines.get(&name) {
-            let expected = format!("an event with another name than that of line {other}");
-            return Err((expected, name));
+        let mut events = Vec::new();
+        for message in messages(message, pairing.map(|(_, pairing)| pairing))? {
+            let name = event_name(&self.category, &message, Syntax::Template);
+            if let Some(other) = self.lines.get(&name) {
+                let expected = format!("an event with another name than that of line {other}");
+                return Err((expected, name));
+            }
+            events.push(CatalogueEvent {
+                line,
+                name,
+                category: self.category.clone(),
+                priority,
+                channels: channels.clone(),
+                important,
+                message,
+            });
         }
-        self.lines.insert(name.clone(), line);
-        self.found.events.push(CatalogueEvent {
-            line,
-            name,
-            category: self.category.clone(),
-            priority,
-            channels,
-            important,
-            message: message.to_owned(),
-        });
+        let names = events.iter().map(|event| (event.name.clone(), line));
+        self.lines.extend(names);
+        self.found.events.append(&mut events);
         Ok(())
     }
 
@@ -184,6 +203,10 @@ impl Reading {
                                 events";
                 return Err((expected.into(), quoted(&name)));
             }
+            if SPANS.iter().any(|(word, _)| *word == name) {
+                let expected = format!("a channel with another name: `{name}` alone marks spans");
+                return Err((expected, quoted(&name)));
+            }
             if self.channels.contains(&name) {
                 continue;
             }
@@ -195,6 +218,25 @@ impl Reading {
         }
         Ok(())
     }
+}
+
+/// The messages of the events of a line: two if it is one of spans.
+fn messages(message: &str, pairing: Option<Pairing>) -> Result<Vec<String>, Mistake> {
+    let Some(pairing) = pairing else {
+        return Ok(vec![message.to_owned()]);
+    };
+    let both = pairing.messages(message).map_err(|error| match error {
+        Error::BadText {
+            what,
+            expected,
+            found,
+        } => (format!("a {what} that is {expected}"), found),
+        other => ("the message of a span".into(), other.to_string()),
+    })?;
+    for message in &both {
+        storable("message", message)?;
+    }
+    Ok(both.into())
 }
 
 /// The priority before a `|`, or the word in its place, and the words behind it.
