@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
 #[cfg(feature = "header")]
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "error",
     "priority",
     "level",
     "fields",
     "attributes",
     "writer",
+    "span",
     "catalogue",
     "channel",
     "thread",
@@ -30,7 +31,7 @@ const SOURCES: [&str; 19] = [
 
 /// The parts of the header that are written in C, of ffi/inline, in their order.
 #[cfg(feature = "header")]
-const INLINE: [&str; 9] = [
+const INLINE: [&str; 10] = [
     "begin",
     "enabled",
     "gnu",
@@ -38,6 +39,7 @@ const INLINE: [&str; 9] = [
     "each",
     "payload",
     "statement",
+    "span",
     "gnu_end",
     "end",
 ];

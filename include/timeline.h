@@ -12,7 +12,7 @@
  *
  * Errors: a function that can fail returns a status; `timeline_last_error` says what was expected,
  * what came and what to do. Results are written last, and only when the call succeeds (except for
- * `event` of `timeline_define`). After a failed timeline_new, logging to NULL and to event 0 does
+ * the events of `timeline_define` and `timeline_define_span`). After a failed timeline_new, logging to NULL and to event 0 does
  * nothing: a program may ignore every error here, and is then not recorded.
  *
  * Cancellation: no function here is a cancellation point. If a thread is cancelled (pthread_cancel)
@@ -227,6 +227,11 @@
 #define TIMELINE_SITE_IMPORTANT 4
 
 /**
+ * A flag of a site with a message: its event is one of a span.
+ */
+#define TIMELINE_SITE_SPAN 8
+
+/**
  * For `timeline_events`: begin with the oldest event.
  */
 #define TIMELINE_OLDEST_FIRST 0
@@ -432,6 +437,22 @@ typedef struct timeline_attributes_t {
 } timeline_attributes_t;
 
 /**
+ * The two events of a span, from `timeline_define_span` or `timeline_define_async_span`: log the
+ * first one when it begins, and the second one when it ends, as in `timeline_log(tl, span.begin,
+ * 10, 0, 0, 0)`. 0, which is never logged, if they could not be defined.
+ */
+typedef struct timeline_span_events_t {
+  /**
+   * The event that it begins.
+   */
+  uint32_t begin;
+  /**
+   * The event that it ends.
+   */
+  uint32_t end;
+} timeline_span_events_t;
+
+/**
  * An event of a catalogue. The texts are valid until `timeline_catalogue_free`.
  */
 typedef struct timeline_defined_t {
@@ -488,7 +509,8 @@ typedef struct timeline_site_t {
    */
   uint32_t line;
   /**
-   * `TIMELINE_SITE_EVENT` or `TIMELINE_SITE_BACKTRACE`, perhaps with `TIMELINE_SITE_IMPORTANT`.
+   * `TIMELINE_SITE_EVENT` or `TIMELINE_SITE_BACKTRACE`, perhaps with `TIMELINE_SITE_IMPORTANT`
+   * or `TIMELINE_SITE_SPAN`.
    */
   uint32_t flags;
   /**
@@ -1051,6 +1073,50 @@ void timeline_log(const struct timeline_t *tl,
                   int64_t a1,
                   int64_t a2,
                   int64_t a3);
+
+/**
+ * Defines a span: `"breath $packets"` defines the events `"begin breath $packets"` and `"end
+ * breath $packets"`, which readers pair. A span ends in the thread in which it began, and spans of
+ * a thread nest.
+ *
+ * `category`, `priority` and `message`: as for `timeline_define`; the message begins with words,
+ * which name the span, and both events have its arguments. `attributes`: of both events, as for
+ * `timeline_define_with`; NULL for the defaults. `events`: receives the two events; 0 when the
+ * call fails.
+ *
+ * Returns the statuses of `timeline_define_with`; `TIMELINE_E_ARGUMENT` also if no words name the
+ * span. After `TIMELINE_E_FULL`, the first event may be defined. Any thread.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `category`
+ * and `message` are NULL or NUL-terminated strings; `attributes` is NULL or readable, and its
+ * texts are NULL or NUL-terminated strings; `events` is NULL or writable.
+ */
+timeline_status_t timeline_define_span(struct timeline_t *tl,
+                                       const char *category,
+                                       int32_t priority,
+                                       const char *message,
+                                       const struct timeline_attributes_t *attributes,
+                                       struct timeline_span_events_t *events);
+
+/**
+ * Defines a span that may end in another thread or process than it began in: `"request $id"`
+ * defines the events `"start request $id"` and `"finish request $id"`. The first argument is the
+ * key: readers pair the events with the same key.
+ *
+ * All arguments: as for `timeline_define_span`; the message has at least one argument.
+ *
+ * Returns the statuses of `timeline_define_span`. Any thread.
+ *
+ * # Safety
+ * The contract of `timeline_define_span`.
+ */
+timeline_status_t timeline_define_async_span(struct timeline_t *tl,
+                                             const char *category,
+                                             int32_t priority,
+                                             const char *message,
+                                             const struct timeline_attributes_t *attributes,
+                                             struct timeline_span_events_t *events);
 
 /**
  * Defines all events of a catalogue: a text file with lines such as `packet|got packet $len`. See
@@ -1874,10 +1940,11 @@ TIMELINE_ARRAYS_(TIMELINE_ARRAY_OVERLOAD_)
       double: timeline_make_f64s_)((pointer), (count)))
 #endif
 
-/* Applies a macro to each of up to 64 arguments of a statement in C. */
-#ifndef __cplusplus
 #define TIMELINE_PASTE_(a, b, c) TIMELINE_PASTE2_(a, b, c)
 #define TIMELINE_PASTE2_(a, b, c) a##b##c
+
+/* Applies a macro to each of up to 64 arguments of a statement in C. */
+#ifndef __cplusplus
 /* How many arguments stand behind the first one. */
 #define TIMELINE_COUNT_(...) TIMELINE_66TH_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, \
 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, \
@@ -2272,7 +2339,7 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
 #endif
 
 /**
- * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
+ * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_SPAN`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
  * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine it between two
  * statements: `#define TIMELINE_CHANNELS "itv|bbc"`. The default is none.
  */
@@ -2316,8 +2383,8 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
- * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT` and
- * `TIMELINE_IMPORTANT_EVENT` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
+ * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT`,
+ * `TIMELINE_IMPORTANT_EVENT` and `TIMELINE_SPAN` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
  * nothing of them in optimised code. All other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
@@ -2460,23 +2527,39 @@ TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
   else                                                                                                       \
     TIMELINE_END_(numbers, count, 0)
 
+/* What a site remembers for a timeline and a level: the event, or more than 0xffffff if it is not
+ * defined. */
+TIMELINE_INLINE_ uint64_t timeline_known_(const timeline_t *tl, const timeline_site_t *site, int32_t level) {
+  const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
+  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
+   * timeline_site_define): a thread that sees the event sees the types. */
+  return __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
+         (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
+}
+
+/* The event of a statement, which is defined if it is not; 0 if that fails. `given`: the types of its
+ * arguments. */
+TIMELINE_INLINE_ uint32_t timeline_event_of_(timeline_t *tl, timeline_site_t *site, int32_t level,
+                                             const unsigned char *given) {
+  const uint64_t word = timeline_known_(tl, site, level);
+  if (__builtin_expect(word <= 0xffffff, 1)) return TIMELINE_CAST_(uint32_t, word);
+  __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
+  return timeline_site_define(tl, site, level);
+}
+
+/* Whether an event of a statement is enabled. Event 0 never is. */
+TIMELINE_INLINE_ bool timeline_is_on_(const timeline_t *tl, uint32_t event) {
+  /* volatile: as in timeline_enabled. */
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0;
+}
+
 /* Whether a statement logs now, and which event. `given`: the types of its arguments. */
 __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
                                                           const unsigned char *given, uint32_t *event) {
   if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
-  const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
-  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
-   * timeline_site_define): a thread that sees the event sees the types. */
-  const uint64_t word = __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
-                        (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
-  *event = TIMELINE_CAST_(uint32_t, word);
-  if (__builtin_expect(word > 0xffffff, 0)) {
-    __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
-    *event = timeline_site_define(tl, site, level);
-  }
-  /* Event 0 is never enabled. volatile: as in timeline_enabled. */
-  const volatile uint8_t *const enabled = tl->enabled + *event;
-  return *enabled != 0;
+  *event = timeline_event_of_(tl, site, level, given);
+  return timeline_is_on_(tl, *event);
 }
 
 /* Whether the C library has to write the text. */
@@ -2674,6 +2757,213 @@ TIMELINE_INLINE_ const char *timeline_next_name_(const char *line) {
 #ifdef TIMELINE_DISABLED
 TIMELINE_INLINE_ void timeline_nothing_(int unused) { (void)unused; }
 #define timeline_log(...) timeline_nothing_(0 ? ((timeline_log)(__VA_ARGS__), 0) : 0)
+#endif
+
+/* Spans as statements: one event where the statement stands, and another when its scope is left. */
+
+/**
+ * Logs that a span begins and, when its scope is left, that it ends:
+ *
+ * `TIMELINE_SPAN(tl, TIMELINE_INFO, "engine", "breath $packets", packets);`
+ *
+ * logs "begin breath $packets" at once, and "end breath $packets" with the same arguments at the end
+ * of the block, also if that is left by `return`, `break`, `continue` or `goto`, or in C++ by an
+ * exception. Readers pair the two as the span `engine.breath`. The message begins with words, which
+ * name the span.
+ *
+ * It stands where a declaration may stand, and is one: so not behind `if (…)` without braces, and at
+ * most once in a line. Its arguments, and all else, are as for `TIMELINE_EVENT`. They are evaluated
+ * once, and only if the begin is logged. Otherwise the end is not logged either. The arguments are
+ * kept until the scope is left: numbers in a few words on the stack, an event with a text or an array
+ * as a copy of 1,528 bytes there. So the memory of a text may be freed before.
+ *
+ * In C, do not jump over it into its block, by `goto` or by a `case` of a `switch`. A scope that
+ * longjmp leaves logs no end, and neither does one in C that an exception or the end of the thread
+ * leaves, unless it was compiled with -fexceptions.
+ *
+ * A span with newer values at its end, or that ends in another place: `timeline_define_span`, or
+ * two statements of `TIMELINE_EVENT` with messages that begin with `begin` and `end`.
+ */
+#define TIMELINE_SPAN(tl, level, category, ...) \
+  TIMELINE_SPAN_(TIMELINE_PASTE_(timeline_span_, __LINE__, _), tl, level, category, __VA_ARGS__)
+
+#ifdef TIMELINE_DISABLED
+#define TIMELINE_SPAN_(span, tl, level, category, ...)                  \
+  do {                                                                  \
+    if (0) {                                                            \
+      TIMELINE_DECLARE_SPAN_(span, __VA_ARGS__);                        \
+      TIMELINE_BEGIN_SPAN_(span, tl, level, category, __VA_ARGS__);     \
+    }                                                                   \
+  } while (0)
+#else
+#define TIMELINE_SPAN_(span, tl, level, category, ...) \
+  TIMELINE_DECLARE_SPAN_(span, __VA_ARGS__);           \
+  TIMELINE_BEGIN_SPAN_(span, tl, level, category, __VA_ARGS__)
+#endif
+
+/* A span until its scope is left. */
+typedef struct timeline_scope_t {
+  /* NULL if the begin was not logged. */
+  timeline_t *tl;
+  /* The payload of both events; the arguments, if they are numbers and there are at most four. */
+  uint64_t *words;
+  unsigned count;
+  /* The event of the end. */
+  uint32_t end;
+  /* The types of the arguments; NULL if they are numbers and there are at most four. */
+  const unsigned char *given;
+  /* Which of them are to be interned. */
+  uint64_t marked;
+} timeline_scope_t;
+
+/* How many words a span keeps. */
+#define TIMELINE_KEPT_WORDS_(numbers, count) ((numbers) ? ((count) < 4 ? 4 : (count)) : TIMELINE_PAYLOAD_WORDS_)
+
+/* Interning changes the words, which the other event needs as well. */
+__attribute__((unused, noinline)) static void timeline_log_kept_(timeline_t *tl, uint32_t event,
+                                                                 const uint64_t *kept, unsigned count,
+                                                                 const unsigned char *given, uint64_t marked) {
+  uint64_t words[TIMELINE_PAYLOAD_WORDS_];
+  memcpy(words, kept, count * sizeof *words);
+  timeline_log_interned(tl, event, words, count, given, marked);
+}
+
+/* Logs one of the two events. No pointer to the span goes to a function that is not inlined: so the
+ * compiler knows its members, and keeps them in registers. */
+TIMELINE_INLINE_ void timeline_log_scope_(const timeline_scope_t *scope, uint32_t event) {
+  const uint64_t *const words = scope->words;
+  if (!scope->given)
+    (timeline_log)(scope->tl, event, TIMELINE_CAST_(int64_t, words[0]), TIMELINE_CAST_(int64_t, words[1]),
+                   TIMELINE_CAST_(int64_t, words[2]), TIMELINE_CAST_(int64_t, words[3]));
+  else if (__builtin_expect(scope->marked != 0, 0))
+    timeline_log_kept_(scope->tl, event, words, scope->count, scope->given, scope->marked);
+  else
+    timeline_log_payload(scope->tl, event, words, scope->count, 0);
+}
+
+/* Logs the begin. `fixed`: how many arguments there are; `numbers`: whether all are numbers. */
+TIMELINE_INLINE_ void timeline_enter_(timeline_scope_t *scope, timeline_t *tl, const timeline_site_t *site,
+                                      uint32_t event, const unsigned char *given, bool numbers, unsigned fixed) {
+  scope->tl = tl;
+  if (numbers && fixed <= 4) {
+    for (unsigned i = fixed; i < 4; i++) scope->words[i] = 0;
+  } else {
+    scope->given = given;
+    scope->marked = numbers ? 0 : timeline_marked_(site);
+  }
+  timeline_log_scope_(scope, event);
+}
+
+/* Logs the end, if the begin was logged. */
+TIMELINE_INLINE_ void timeline_leave_(timeline_scope_t *scope) {
+  if (scope->tl) timeline_log_scope_(scope, scope->end);
+}
+
+/* Whether a span begins now, and with which events. */
+__attribute__((unused)) static inline bool timeline_begins_(timeline_t *tl, timeline_site_t *sites, int32_t level,
+                                                            const unsigned char *given, uint32_t *begin,
+                                                            uint32_t *end) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
+  const uint64_t word = timeline_known_(tl, &sites[0], level);
+  *begin = TIMELINE_CAST_(uint32_t, word);
+  if (__builtin_expect(word > 0xffffff, 0)) {
+    /* The end first: once the begin is known, a signal handler may run the statement. */
+    timeline_event_of_(tl, &sites[1], level, given);
+    *begin = timeline_event_of_(tl, &sites[0], level, given);
+  }
+  if (!timeline_is_on_(tl, *begin)) return false;
+  *end = timeline_event_of_(tl, &sites[1], level, given);
+  return *end != 0;
+}
+
+#define TIMELINE_SPAN_SITE_(category, word, ...)                                                       \
+  {                                                                                                    \
+    category, word TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__,                               \
+        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, {0}, {0}, 0, TIMELINE_CHANNELS                       \
+  }
+
+#define TIMELINE_BEGIN_SPAN_(span, tl, level, category, ...)                                           \
+  do {                                                                                                 \
+    TIMELINE_QUIET_                                                                                    \
+    static timeline_site_t timeline_sites_[2] = {TIMELINE_SPAN_SITE_(category, "begin ", __VA_ARGS__), \
+                                                 TIMELINE_SPAN_SITE_(category, "end ", __VA_ARGS__)};  \
+    timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                             \
+    uint32_t timeline_event_, timeline_end_;                                                           \
+    TIMELINE_KEEP_SPAN_(span, TIMELINE_LEVEL_(level), __VA_ARGS__)                                     \
+    TIMELINE_QUIET_END_                                                                                \
+  } while (0)
+
+#ifdef __cplusplus
+extern "C++" {
+
+/* A span with these arguments. */
+template <class... A>
+class timeline_span_ {
+ public:
+  typedef timeline_types_<A...> types;
+  timeline_span_() : scope() { scope.words = words; }
+  /* A copy is only made of one that has not begun, by compilers that do not leave it out. */
+  timeline_span_(const timeline_span_ &) : timeline_span_() {}
+  timeline_span_ &operator=(const timeline_span_ &) = delete;
+  ~timeline_span_() { timeline_leave_(&scope); }
+
+  __attribute__((always_inline)) void begin(timeline_t *tl, const timeline_site_t *site, uint32_t event,
+                                            uint32_t end, const char *, const A &...arguments) {
+    timeline_payload_t payload = {words, 0, types::words(), tl->payload / 8, TIMELINE_LEAST_WORDS_, 0};
+    const int in_order[] = {0, (timeline_store_(&payload, timeline_argument_<A>::of(arguments)), 0)...};
+    (void)in_order;
+    scope.count = payload.end;
+    scope.end = end;
+    timeline_enter_(&scope, tl, site, event, types::all, types::numbers(), types::words());
+  }
+
+ private:
+  timeline_scope_t scope;
+  uint64_t words[TIMELINE_KEPT_WORDS_(types::numbers(), types::words())];
+};
+
+template <class... A>
+TIMELINE_INLINE_ timeline_span_<A...> timeline_span_of_(timeline_types_<A...> *) {
+  return timeline_span_<A...>();
+}
+
+} /* extern "C++" */
+
+#define TIMELINE_DECLARE_SPAN_(span, ...) \
+  auto span = timeline_span_of_(false ? timeline_types_of_(__VA_ARGS__) : nullptr)
+
+#define TIMELINE_KEEP_SPAN_(span, level, ...)                                                          \
+  TIMELINE_CHECK_(__VA_ARGS__);                                                                        \
+  if (timeline_begins_(timeline_tl_, timeline_sites_, level, decltype(span)::types::all,               \
+                       &timeline_event_, &timeline_end_))                                              \
+    span.begin(timeline_tl_, timeline_sites_, timeline_event_, timeline_end_, __VA_ARGS__);
+
+#else
+
+#define TIMELINE_DECLARE_SPAN_(span, ...)                                                              \
+  enum {                                                                                               \
+    span##fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),                                \
+    span##numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)                               \
+  };                                                                                                   \
+  uint64_t span##words_[TIMELINE_KEPT_WORDS_(span##numbers_, span##fixed_)];                           \
+  __attribute__((cleanup(timeline_leave_))) timeline_scope_t span = {0, span##words_, 0, 0, 0, 0}
+
+#define TIMELINE_KEEP_SPAN_(span, level, ...)                                                          \
+  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};    \
+  TIMELINE_CHECK_COUNT_(__VA_ARGS__)                                                                   \
+  if (timeline_begins_(timeline_tl_, timeline_sites_, level, timeline_given_, &timeline_event_,        \
+                       &timeline_end_)) {                                                              \
+    timeline_payload_t timeline_payload_ = {span##words_, 0, span##fixed_, timeline_tl_->payload / 8,  \
+                                            TIMELINE_LEAST_WORDS_, 0};                                 \
+    TIMELINE_EACH_(TIMELINE_STORE_, __VA_ARGS__)                                                       \
+    /* Only a long double takes two words. */                                                          \
+    enum { an_event_takes_no_long_double_ = 1 / (span##fixed_ == TIMELINE_COUNT_(__VA_ARGS__)) };      \
+    span.count = timeline_payload_.end;                                                                \
+    span.end = timeline_end_;                                                                          \
+    timeline_enter_(&span, timeline_tl_, timeline_sites_, timeline_event_, timeline_given_,            \
+                    span##numbers_, span##fixed_);                                                     \
+  }
+
 #endif
 
 #endif /* __GNUC__ */

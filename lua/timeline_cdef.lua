@@ -37,6 +37,7 @@ static const int TIMELINE_MAX_FIELDS = 64;
 static const int TIMELINE_SITE_BACKTRACE = 1;
 static const int TIMELINE_SITE_EVENT = 2;
 static const int TIMELINE_SITE_IMPORTANT = 4;
+static const int TIMELINE_SITE_SPAN = 8;
 static const int TIMELINE_OLDEST_FIRST = 0;
 static const int TIMELINE_NEWEST_FIRST = 1;
 static const int TIMELINE_FROM_OLDEST = 0;
@@ -96,6 +97,10 @@ typedef struct timeline_attributes_t {
  _Bool
       important;
 } timeline_attributes_t;
+typedef struct timeline_span_events_t {
+  uint32_t begin;
+  uint32_t end;
+} timeline_span_events_t;
 typedef struct timeline_defined_t {
   uint32_t event;
   int32_t priority;
@@ -200,6 +205,18 @@ void timeline_log(const struct timeline_t *tl,
                   int64_t a1,
                   int64_t a2,
                   int64_t a3);
+timeline_status_t timeline_define_span(struct timeline_t *tl,
+                                       const char *category,
+                                       int32_t priority,
+                                       const char *message,
+                                       const struct timeline_attributes_t *attributes,
+                                       struct timeline_span_events_t *events);
+timeline_status_t timeline_define_async_span(struct timeline_t *tl,
+                                             const char *category,
+                                             int32_t priority,
+                                             const char *message,
+                                             const struct timeline_attributes_t *attributes,
+                                             struct timeline_span_events_t *events);
 timeline_status_t timeline_define_file(struct timeline_t *tl,
                                        const char *file,
                                        struct timeline_catalogue_t **out);

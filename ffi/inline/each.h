@@ -1,7 +1,8 @@
-/* Applies a macro to each of up to 64 arguments of a statement in C. */
-#ifndef __cplusplus
 #define TIMELINE_PASTE_(a, b, c) TIMELINE_PASTE2_(a, b, c)
 #define TIMELINE_PASTE2_(a, b, c) a##b##c
+
+/* Applies a macro to each of up to 64 arguments of a statement in C. */
+#ifndef __cplusplus
 /* How many arguments stand behind the first one. */
 #define TIMELINE_COUNT_(...) TIMELINE_66TH_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, \
 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, \

@@ -8,7 +8,7 @@
 #endif
 
 /**
- * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
+ * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_SPAN`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
  * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine it between two
  * statements: `#define TIMELINE_CHANNELS "itv|bbc"`. The default is none.
  */
@@ -52,8 +52,8 @@
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
- * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT` and
- * `TIMELINE_IMPORTANT_EVENT` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
+ * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT`,
+ * `TIMELINE_IMPORTANT_EVENT` and `TIMELINE_SPAN` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
  * nothing of them in optimised code. All other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
@@ -196,23 +196,39 @@ TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
   else                                                                                                       \
     TIMELINE_END_(numbers, count, 0)
 
+/* What a site remembers for a timeline and a level: the event, or more than 0xffffff if it is not
+ * defined. */
+TIMELINE_INLINE_ uint64_t timeline_known_(const timeline_t *tl, const timeline_site_t *site, int32_t level) {
+  const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
+  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
+   * timeline_site_define): a thread that sees the event sees the types. */
+  return __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
+         (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
+}
+
+/* The event of a statement, which is defined if it is not; 0 if that fails. `given`: the types of its
+ * arguments. */
+TIMELINE_INLINE_ uint32_t timeline_event_of_(timeline_t *tl, timeline_site_t *site, int32_t level,
+                                             const unsigned char *given) {
+  const uint64_t word = timeline_known_(tl, site, level);
+  if (__builtin_expect(word <= 0xffffff, 1)) return TIMELINE_CAST_(uint32_t, word);
+  __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
+  return timeline_site_define(tl, site, level);
+}
+
+/* Whether an event of a statement is enabled. Event 0 never is. */
+TIMELINE_INLINE_ bool timeline_is_on_(const timeline_t *tl, uint32_t event) {
+  /* volatile: as in timeline_enabled. */
+  const volatile uint8_t *const enabled = tl->enabled + event;
+  return *enabled != 0;
+}
+
 /* Whether a statement logs now, and which event. `given`: the types of its arguments. */
 __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
                                                           const unsigned char *given, uint32_t *event) {
   if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
-  const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
-  /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
-   * timeline_site_define): a thread that sees the event sees the types. */
-  const uint64_t word = __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
-                        (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
-  *event = TIMELINE_CAST_(uint32_t, word);
-  if (__builtin_expect(word > 0xffffff, 0)) {
-    __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
-    *event = timeline_site_define(tl, site, level);
-  }
-  /* Event 0 is never enabled. volatile: as in timeline_enabled. */
-  const volatile uint8_t *const enabled = tl->enabled + *event;
-  return *enabled != 0;
+  *event = timeline_event_of_(tl, site, level, given);
+  return timeline_is_on_(tl, *event);
 }
 
 /* Whether the C library has to write the text. */

@@ -9,7 +9,9 @@ use crate::stack::{Handler, look_for_handler};
 use crate::writer::{Writer, timeline_t, writer};
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use timeline_core::{EventId, FieldType, Format, Priority, typed_message, without_cancellation};
+use timeline_core::{
+    Definition, EventId, FieldType, Format, Priority, typed_message, without_cancellation,
+};
 
 /// A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;
@@ -18,6 +20,9 @@ pub const TIMELINE_SITE_EVENT: u32 = 2;
 
 /// A flag of a site with a message: its events are important, as `timeline_attributes_t` says.
 pub const TIMELINE_SITE_IMPORTANT: u32 = 4;
+
+/// A flag of a site with a message: its event is one of a span.
+pub const TIMELINE_SITE_SPAN: u32 = 8;
 
 /// One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
 /// `category`, `format`, `file`, `line`, `flags` and `channels`, and `given` before it is defined.
@@ -32,7 +37,8 @@ pub struct timeline_site_t {
     pub file: *const c_char,
     /// The line of that file.
     pub line: u32,
-    /// `TIMELINE_SITE_EVENT` or `TIMELINE_SITE_BACKTRACE`, perhaps with `TIMELINE_SITE_IMPORTANT`.
+    /// `TIMELINE_SITE_EVENT` or `TIMELINE_SITE_BACKTRACE`, perhaps with `TIMELINE_SITE_IMPORTANT`
+    /// or `TIMELINE_SITE_SPAN`.
     pub flags: u32,
     /// Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
     /// the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
@@ -288,6 +294,9 @@ unsafe fn define(
         };
         // SAFETY: as above; the statement has stored the list, which is static.
         let given = unsafe { given(AtomicPtr::from_ptr((&raw mut (*site).given).cast())) }?;
+        if flags & TIMELINE_SITE_SPAN != 0 {
+            check_span(category, format)?;
+        }
         let event = core.define_event(category, priority, format, &given, at, &attributes)?;
         writer.tell_of_modules(&typed_message(format, &given)?);
         let marked = marked(format);
@@ -304,6 +313,18 @@ unsafe fn define(
     // SAFETY: as above.
     unsafe { put_types(site, &types) };
     Ok(event)
+}
+
+/// Refuses the message of an event that would be one of a span, if no words name the span.
+fn check_span(category: &str, message: &str) -> Result<(), Failure> {
+    let definition = Definition::new(EventId::NEVER, category, Priority::Error, message);
+    match definition.span_part() {
+        Some(_) => Ok(()),
+        None => Err(Failure::argument(format!(
+            "the message of a span must begin with words, which name the span; with its first \
+             word, it is {message:?}"
+        ))),
+    }
 }
 
 /// # Safety

@@ -150,6 +150,14 @@ static void call_define_with(struct at *at) {
   uint32_t defined;
   at->status = timeline_define_with(tl, "cancel", TIMELINE_INFO, "a kept $number", &attributes, &defined);
 }
+static void call_define_span(struct at *at) {
+  timeline_span_events_t defined;
+  at->status = timeline_define_span(tl, "cancel", TIMELINE_INFO, "span $number", NULL, &defined);
+}
+static void call_define_async_span(struct at *at) {
+  timeline_span_events_t defined;
+  at->status = timeline_define_async_span(tl, "cancel", TIMELINE_INFO, "span $number", NULL, &defined);
+}
 static void call_dropped_important(struct at *at) {
   at->status = timeline_dropped_important(tl) == 0 ? TIMELINE_OK : TIMELINE_E_BUG;
 }
@@ -248,6 +256,8 @@ static const struct call {
     {"timeline_channel", NULL, call_channel},
     {"timeline_option", NULL, call_option},
     {"timeline_define_with", NULL, call_define_with},
+    {"timeline_define_span", NULL, call_define_span},
+    {"timeline_define_async_span", NULL, call_define_async_span},
     {"timeline_define_typed", NULL, call_define_typed},
     {"timeline_define_file", prepare_catalogue_file, call_define_file},
     {"timeline_defined", prepare_catalogue, call_defined},

@@ -17,6 +17,7 @@ const char *find_text(void);
 
 void empty(void);
 void statements(int number, double ratio);
+void spans(int number);
 
 void empty(void) {}
 
@@ -30,9 +31,12 @@ struct sent {
 }  // namespace
 
 void objects(const timeline::ring &tl, const timeline::tracepoint<1> &one, const timeline::tracepoint<> &any,
-             const timeline::typed_tracepoint<int, const char *> &typed, int number);
+             const timeline::typed_tracepoint<int, const char *> &typed, const timeline::span_events<1> &span,
+             int number);
 void objects(const timeline::ring &tl, const timeline::tracepoint<1> &one, const timeline::tracepoint<> &any,
-             const timeline::typed_tracepoint<int, const char *> &typed, int number) {
+             const timeline::typed_tracepoint<int, const char *> &typed, const timeline::span_events<1> &span,
+             int number) {
+  const auto begun = span(number);
   tl.log(sent{number, "a text"});
   one(number);
   any(number, number);
@@ -48,6 +52,12 @@ void statements(int number, double ratio) {
   TIMELINE_IMPORTANT_PRINTF(find_timeline(), TIMELINE_INFO, "the important %s that is gone", find_text());
   TIMELINE_IMPORTANT_EVENT(find_timeline(), TIMELINE_INFO, "gone", "the important $text", find_text());
   timeline_log(find_timeline(), 7, find_number(number), 0, 0, 0);
+}
+
+void spans(int number) {
+  TIMELINE_SPAN(find_timeline(), find_level(), "gone", "the span $number:i32 of $text:str", find_number(number),
+                find_text());
+  TIMELINE_SPAN(find_timeline(), TIMELINE_INFO, "gone", "the numbers $number", find_number(number));
 }
 
 #ifdef __cplusplus

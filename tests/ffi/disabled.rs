@@ -57,8 +57,16 @@ impl Object {
 fn removed(compiler: fn() -> Command, language: [&str; 3], folder: &Path) {
     let source = root().join("tests/c/disabled.c");
     let [standard, option, name] = language;
-    let mut texts = vec!["the event", "the printf", "the backtrace", "the important"];
-    let mut functions = vec!["statements"];
+    let mut texts = vec![
+        "the event",
+        "the printf",
+        "the backtrace",
+        "the important",
+        "begin the span",
+        "end the span",
+        "begin the numbers",
+    ];
+    let mut functions = vec!["statements", "spans"];
     if name == "c++" {
         texts.push("the declared");
         functions.push("objects");

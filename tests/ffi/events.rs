@@ -93,6 +93,35 @@ fn events_of_c_are_read_alike_everywhere() {
 }
 
 #[test]
+fn spans_of_c_end_where_their_scopes_are_left() {
+    for how in ["-O0", "-O2", "-O3"] {
+        let dir = TempDir::new().unwrap();
+        let flags = [C99, &[how, "-Wconversion", "-Wshadow"]].concat();
+        let program = compile(cc(), &flags, &["tests/c/span.c"], Link::Shared, dir.path());
+        assert_eq!(execute(&program, dir.path(), &[]), "span: ok\n", "{how}");
+    }
+}
+
+#[test]
+fn spans_of_cpp_end_where_their_scopes_are_left() {
+    for (standard, how) in [
+        ("-std=c++17", "-O0"),
+        ("-std=c++17", "-O2"),
+        ("-std=c++20", "-O2"),
+    ] {
+        let dir = TempDir::new().unwrap();
+        let flags = [CPP17, &[standard, how]].concat();
+        let sources = ["tests/cpp/span.cpp"];
+        let program = compile(cxx(), &flags, &sources, Link::Shared, dir.path());
+        assert_eq!(
+            execute(&program, dir.path(), &[]),
+            "span: ok\n",
+            "{standard} {how}"
+        );
+    }
+}
+
+#[test]
 fn events_of_cpp_are_read_alike_everywhere() {
     for (number, standard) in ["-std=c++17", "-std=c++20"].into_iter().enumerate() {
         let dir = TempDir::new().unwrap();
