@@ -5,6 +5,7 @@
 //   processed(10, 20, 3);
 //   TIMELINE_EVENT(tl, timeline::info, "example", "resized $name to $size:bytes", name, buffer.size());
 //   TIMELINE_PRINTF(tl, timeline::info, "took %d ms for %s", ms, name.c_str());
+//   TIMELINE_SPAN(tl, timeline::info, "example", "breath $packets", packets);   // until the end of the block
 //
 //   struct sent {
 //     static constexpr auto event = timeline::declared("net", timeline::info, "sent $size:bytes to $host");
@@ -545,6 +546,9 @@ class typed_tracepoint {
 // The Count of a tracepoint whose number of arguments is only known at run time.
 inline constexpr int any = -1;
 
+template <int Count>
+class span_events;
+
 // A defined event: call it with its arguments to log it. tracepoint<3> takes exactly three, checked
 // by the compiler; tracepoint<> checks every call, logged or not, and throws when the number is
 // wrong.
@@ -576,6 +580,7 @@ class tracepoint {
 
  private:
   friend class ring;
+  friend class span_events<Count>;
   tracepoint(std::shared_ptr<timeline_t> tl, std::uint32_t event, std::uint32_t count) noexcept
       : tl_(std::move(tl)), event_(event), count_(count) {}
 
@@ -589,6 +594,76 @@ class tracepoint {
   std::shared_ptr<timeline_t> tl_;
   std::uint32_t event_ = 0;
   std::uint32_t count_ = static_cast<std::uint32_t>(Count == any ? 0 : Count);
+};
+
+// A span that has begun: its destruction logs the end, with the arguments of the begin or those of set().
+// It logs nothing if the begin was disabled, if it is default-constructed, or moved from. It must not
+// outlive the ring, or what it was made by. Where spans are those of a thread, it ends in its thread.
+class [[nodiscard]] span {
+ public:
+  span() noexcept = default;
+  span(span&& other) noexcept : span(other) { other.tl_ = nullptr; }
+  span& operator=(span&& other) noexcept {
+    if (this != &other) {
+      end();
+      *this = static_cast<const span&>(other);
+      other.tl_ = nullptr;
+    }
+    return *this;
+  }
+  ~span() { end(); }
+
+  // Gives the end other arguments than the begin had.
+  template <class... Arguments>
+  void set(Arguments... arguments) noexcept {
+    static_assert(sizeof...(Arguments) <= detail::max_arguments, "timeline: a span has at most four arguments");
+    arguments_ = {detail::argument(arguments)...};
+  }
+
+  // Ends it now.
+  void end() noexcept {
+    if (tl_) (::timeline_log)(tl_, event_, arguments_[0], arguments_[1], arguments_[2], arguments_[3]);
+    tl_ = nullptr;
+  }
+
+ private:
+  template <int Count>
+  friend class span_events;
+  span(const span&) noexcept = default;
+  span& operator=(const span&) noexcept = default;
+
+  const timeline_t* tl_ = nullptr;
+  std::uint32_t event_ = 0;
+  std::array<std::int64_t, detail::max_arguments> arguments_{};
+};
+
+// The two events of a defined span. Call it with the arguments of the begin to log that; the result
+// logs the end when it is destroyed: `auto running = breath(10);`. For a span that ends elsewhere, call
+// begin and end by themselves.
+template <int Count = any>
+class span_events {
+ public:
+  span_events() noexcept = default;
+
+  template <bool Logs = TIMELINE_LOGS_, class... Arguments>
+  span operator()(Arguments... arguments) const noexcept(Count != any) {
+    span begun;
+    const bool is_logged = Logs && begin.enabled();
+    begin.template operator()<Logs>(arguments...);
+    if (is_logged) {
+      begun.tl_ = begin.tl_.get();
+      begun.event_ = end.id();
+      begun.set(arguments...);
+    }
+    return begun;
+  }
+
+  tracepoint<Count> begin;
+  tracepoint<Count> end;
+
+ private:
+  friend class ring;
+  span_events(const tracepoint<Count>& first, const tracepoint<Count>& last) noexcept : begin(first), end(last) {}
 };
 
 // Sampling under way, until destroyed or stopped.
@@ -667,28 +742,7 @@ class ring {
   template <int Count>
   tracepoint<Count> define(detail::text category, ::timeline::priority priority, detail::text message,
                            const attributes& with = {}) const {
-    static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
-                  "timeline: a message has at most four $arguments");
-    std::uint32_t count = 0;
-    timeline_field_t fields[TIMELINE_MAX_FIELDS];
-    detail::check(::timeline_fields(message.c(), fields, &count));
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (fields[i].type == TIMELINE_F32 || fields[i].type == TIMELINE_F64 || fields[i].type >= TIMELINE_STR) {
-        const std::string name(fields[i].name, fields[i].name_length);
-        const std::string what = "this tracepoint takes whole numbers, but $" + name + " is not one: name the " +
-                                 "types, as in define<double>, or log it by TIMELINE_EVENT";
-        detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
-      }
-    if (count > detail::max_arguments) {
-      const std::string what = "a tracepoint takes at most four arguments, but the message has " +
-                               std::to_string(count) + ": log it by TIMELINE_EVENT";
-      detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
-    }
-    if (Count != any && count != static_cast<std::uint32_t>(Count)) {
-      const std::string what = "the message has " + std::to_string(count) + " arguments, but define<" +
-                               std::to_string(Count) + "> was asked for: let both agree";
-      detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
-    }
+    const std::uint32_t count = counted<Count>(message);
     std::uint32_t event = 0;
     detail::check(::timeline_define_with(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(),
                                          &with, &event));
@@ -706,6 +760,34 @@ class ring {
     detail::check(::timeline_define_typed(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(),
                                           types::all, &with, &event, &marked));
     return typed_tracepoint<First, More...>(tl_, event, marked);
+  }
+
+  // Defines a span: "breath $packets" defines the events "begin breath $packets" and "end breath $packets",
+  // which readers pair (timeline_define_span). Its arguments are whole numbers, at most four. For others,
+  // TIMELINE_SPAN.
+  span_events<> define_span(detail::text category, ::timeline::priority priority, detail::text message,
+                            const attributes& with = {}) const {
+    return define_span<any>(category, priority, message, with);
+  }
+
+  // Defines a span whose calls the compiler checks; throws unless the message has Count arguments.
+  template <int Count>
+  span_events<Count> define_span(detail::text category, ::timeline::priority priority, detail::text message,
+                                 const attributes& with = {}) const {
+    return define_span_by<Count>(::timeline_define_span, category, priority, message, with);
+  }
+
+  // Defines a span that may end in another thread or process: its first argument is the key by which readers
+  // pair its events (timeline_define_async_span).
+  span_events<> define_async_span(detail::text category, ::timeline::priority priority, detail::text message,
+                                  const attributes& with = {}) const {
+    return define_async_span<any>(category, priority, message, with);
+  }
+
+  template <int Count>
+  span_events<Count> define_async_span(detail::text category, ::timeline::priority priority, detail::text message,
+                                       const attributes& with = {}) const {
+    return define_span_by<Count>(::timeline_define_async_span, category, priority, message, with);
   }
 
   // Logs a declared event: see declared. Defines it when it is first logged. Never throws: an event
@@ -765,6 +847,46 @@ class ring {
   friend class catalogue;
   struct empty {};
   explicit ring(empty) noexcept {}
+
+  // How many arguments a message for tracepoint<Count> has. Throws if they are not whole numbers, or too many, or
+  // not Count.
+  template <int Count>
+  static std::uint32_t counted(detail::text message) {
+    static_assert(Count >= any && Count <= static_cast<int>(detail::max_arguments),
+                  "timeline: a message has at most four $arguments");
+    std::uint32_t count = 0;
+    timeline_field_t fields[TIMELINE_MAX_FIELDS];
+    detail::check(::timeline_fields(message.c(), fields, &count));
+    for (std::uint32_t i = 0; i < count; ++i)
+      if (fields[i].type == TIMELINE_F32 || fields[i].type == TIMELINE_F64 || fields[i].type >= TIMELINE_STR) {
+        const std::string name(fields[i].name, fields[i].name_length);
+        const std::string what = "this tracepoint takes whole numbers, but $" + name + " is not one: name the " +
+                                 "types, as in define<double>, or log it by TIMELINE_EVENT";
+        detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
+      }
+    if (count > detail::max_arguments) {
+      const std::string what = "a tracepoint takes at most four arguments, but the message has " +
+                               std::to_string(count) + ": log it by TIMELINE_EVENT";
+      detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
+    }
+    if (Count != any && count != static_cast<std::uint32_t>(Count)) {
+      const std::string what = "the message has " + std::to_string(count) + " arguments, but define<" +
+                               std::to_string(Count) + "> was asked for: let both agree";
+      detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
+    }
+    return count;
+  }
+
+  template <int Count>
+  span_events<Count> define_span_by(decltype(::timeline_define_span)* by, detail::text category,
+                                    ::timeline::priority priority, detail::text message,
+                                    const attributes& with) const {
+    const std::uint32_t count = counted<Count>(message);
+    timeline_span_events_t events;
+    detail::check(by(tl_.get(), category.c(), static_cast<std::int32_t>(priority), message.c(), &with, &events));
+    return span_events<Count>(tracepoint<Count>(tl_, events.begin, count), tracepoint<Count>(tl_, events.end, count));
+  }
+
   void own(timeline_t* tl) { tl_ = std::shared_ptr<timeline_t>(tl, ::timeline_free); }
 
   // Shared with the tracepoints, so that none can outlive its timeline.
@@ -1159,8 +1281,8 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 }  // namespace detail
 }  // namespace timeline
 
-// From here on, TIMELINE_PRINTF and TIMELINE_BACKTRACE of timeline.h also take a ring and a
-// timeline::priority.
+// From here on, TIMELINE_PRINTF, TIMELINE_BACKTRACE and TIMELINE_SPAN of timeline.h also take a ring and a
+// timeline::priority, and TIMELINE_SPAN what TIMELINE_EVENT takes.
 #undef TIMELINE_HANDLE_
 #undef TIMELINE_LEVEL_
 #define TIMELINE_HANDLE_(tl) (::timeline::detail::handle(tl))
