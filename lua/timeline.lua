@@ -681,6 +681,44 @@ end
 
 local ATTRIBUTES = { channels = true, important = true }
 
+-- Raises an error at the line that called the function that defines.
+local function expect_definition(category, priority, message, attributes)
+   local function check(condition, what, wanted, got)
+      if not condition then
+         error(("timeline: expected %s as %s, got %s"):format(wanted, what, shown(got)), 4)
+      end
+   end
+   check(is_text(category), "category", "a string without NUL", category)
+   check(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
+   check(is_text(message), "message", "a string without NUL", message)
+   check(attributes == nil or type(attributes) == "table", "attributes", "a table or nil", attributes)
+   local channels, important = attributes and attributes.channels, attributes and attributes.important
+   for name in pairs(attributes or {}) do check(ATTRIBUTES[name], "attribute", "channels or important", name) end
+   check(channels == nil or is_text(channels), "channels", "a string without NUL or nil", channels)
+   check(important == nil or type(important) == "boolean", "important", "true, false or nil", important)
+end
+
+-- The attributes for C, which must be used before the table is collected.
+local function attributes_of(given)
+   return ffi.new("timeline_attributes_t", given and given.channels, given and given.important or false)
+end
+
+-- The function that logs an event with these fields.
+local function logger(writer, event, found)
+   if found.has_payload then return payload_logger(writer, event, found.fields) end
+   if found.converted then return typed_logger(writer, event, found.fields) end
+   return loggers[#found.names](writer, event, found.names)
+end
+
+local function span_loggers(define, tl, category, priority, message, attributes)
+   local found, status = fields_of(message)
+   if not found then return failed(status) end
+   local events = ffi.new "timeline_span_events_t"
+   status = define(tl.writer[0], category, PRIORITIES[priority], message, attributes_of(attributes), events)
+   if status ~= OK then return failed(status) end
+   return logger(tl.writer, events.begin, found), logger(tl.writer, events["end"], found)
+end
+
 -- Defines an event and returns the function that logs it. That function takes one integer for each
 -- $name on the message's first line: numbers (fractions are cut off), int64_t or uint64_t, true and
 -- false as 1 and 0. A type behind the name, as in $ratio:f64, $ok:bool, $key:char or
@@ -693,23 +731,33 @@ local ATTRIBUTES = { channels = true, important = true }
 function timeline.define(tl, category, priority, message, attributes)
    expect_timeline(tl)
    expect_open(tl)
-   expect(is_text(category), "category", "a string without NUL", category)
-   expect(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
-   expect(is_text(message), "message", "a string without NUL", message)
-   expect(attributes == nil or type(attributes) == "table", "attributes", "a table or nil", attributes)
-   local channels, important = attributes and attributes.channels, attributes and attributes.important
-   for name in pairs(attributes or {}) do expect(ATTRIBUTES[name], "attribute", "channels or important", name) end
-   expect(channels == nil or is_text(channels), "channels", "a string without NUL or nil", channels)
-   expect(important == nil or type(important) == "boolean", "important", "true, false or nil", important)
+   expect_definition(category, priority, message, attributes)
    local found, status = fields_of(message)
    if not found then return failed(status) end
    local event = ffi.new "uint32_t[1]"
-   local with = ffi.new("timeline_attributes_t", channels, important or false)
-   status = C.timeline_define_with(tl.writer[0], category, PRIORITIES[priority], message, with, event)
+   status = C.timeline_define_with(tl.writer[0], category, PRIORITIES[priority], message, attributes_of(attributes), event)
    if status ~= OK then return failed(status) end
-   if found.has_payload then return payload_logger(tl.writer, event[0], found.fields) end
-   if found.converted then return typed_logger(tl.writer, event[0], found.fields) end
-   return loggers[#found.names](tl.writer, event[0], found.names)
+   return logger(tl.writer, event[0], found)
+end
+
+-- Defines a span: "breath $packets" defines the events "begin breath $packets" and "end breath $packets",
+-- which readers pair. Returns the functions that log them, each like that of define(): local begin, done =
+-- timeline.define_span(tl, 'engine', 'info', "breath $packets"). A span ends in the thread in which it
+-- began, and spans of a thread nest.
+function timeline.define_span(tl, category, priority, message, attributes)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect_definition(category, priority, message, attributes)
+   return span_loggers(C.timeline_define_span, tl, category, priority, message, attributes)
+end
+
+-- Defines a span that may end in another thread or process: "request $id" defines "start request $id" and
+-- "finish request $id". The first argument is the key, by which readers pair them.
+function timeline.define_async_span(tl, category, priority, message, attributes)
+   expect_timeline(tl)
+   expect_open(tl)
+   expect_definition(category, priority, message, attributes)
+   return span_loggers(C.timeline_define_async_span, tl, category, priority, message, attributes)
 end
 
 -- Defines all events of a catalogue, a text file. Returns a table of the functions that log them, by

@@ -40,6 +40,11 @@ fn writes_texts_and_arrays() {
 }
 
 #[test]
+fn writes_spans() {
+    program("span.lua");
+}
+
+#[test]
 fn puts_one_payload_together_at_a_time() {
     program("reenter.lua");
 }

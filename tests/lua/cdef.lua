@@ -8,6 +8,7 @@ for type, members in pairs {
    timeline_event_value_t = { "kind", "type", "integer", "natural", "number", "extended", "data", "count",
       "element_size", "cut" },
    timeline_t = { "enabled", "events", "serial", "payload" },
+   timeline_span_events_t = { "begin", "end" },
 } do
    print(type, ffi.sizeof(type))
    for _, member in ipairs(members) do print(type .. "." .. member, ffi.offsetof(type, member)) end

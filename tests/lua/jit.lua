@@ -91,6 +91,14 @@ run(function() local f = typed[3] for i = 1, 20000 do f(i, 0.25) end end)
 run(function() local f = loggers[2] for i = 1, 20000 do f(1LL * i, 2ULL * i) end end)
 run(function() for i = 1, 20000 do off(1LL * i, i % 2 == 0) end end)
 
+-- Spans.
+local begin, done = assert(tl:define_span("test", "info", "span $a"))
+local begin_text, done_text = assert(tl:define_async_span("test", "info", "span $key $text:str"))
+local begin_off, done_off = assert(tl:define_span("test", "packet", "span off"))
+run(function() for i = 1, 20000 do begin(i) done(i) end end)
+run(function() for i = 1, 20000 do begin_text(i, "a text") done_text(i, "a text") end end)
+run(function() for _ = 1, 20000 do begin_off() done_off() end end)
+
 -- Compiled calls log like interpreted ones, and a level set in the middle of a compiled loop counts.
 local f = assert(tl:define("test", "packet", "late $a"))
 for i = 1, 2000 do

@@ -53,6 +53,17 @@ raises("message", timeline.define, tl, "test", "info", nil)
 raises("UTF%-8", timeline.define, tl, "test", "info", "\xff\xfe")
 raises("at most 64", timeline.define, tl, "test", "info", ("$a "):rep(65))
 
+for _, define in ipairs { timeline.define_span, timeline.define_async_span } do
+   raises("timeline", define, name, "test", "info", "m $n")
+   raises("category", define, tl, nil, "info", "m $n")
+   raises("priority", define, tl, "test", "loud", "m $n")
+   raises("message", define, tl, "test", "info", nil)
+   raises("attribute", define, tl, "test", "info", "m $n", { loud = true })
+   raises("which name the span", define, tl, "test", "info", "$n")
+   raises("at most 64", define, tl, "test", "info", "m " .. ("$a "):rep(65))
+end
+raises("which is its key", timeline.define_async_span, tl, "test", "info", "m")
+
 raises("level", timeline.priority, tl, "loud")
 raises("level", timeline.priority, tl, 3)
 raises("path", timeline.load, tl)

@@ -123,7 +123,10 @@ assert(newest.channels == "itv|bbc" and newest.file == nil, newest.channels)
 
 -- Compiled, an event allocates nothing: not in ten million.
 local log_interned = tl:define("test", "info", "$n to $host:istr")
+local begin, done = tl:define_span("test", "info", "span $n")
+local begin_text, done_text = tl:define_async_span("test", "info", "span $n $host:str")
 local function log(count)
+   for i = 1, count / 10 do begin(i) begin_text(i, "a text") done_text(i, "another") done(i) end
    for i = 1, count do sent(i, i * 0.25, "a string of 14") end
    for i = 1, count / 10 do log_interned(i, "eth0") end
    for i = 1, count / 10 do at(address) end
