@@ -12,7 +12,7 @@ ROOT = HERE.parent
 # In the order of the enum in programs/log.c.
 C_VARIANTS = ["enabled0", "enabled4", "checked4", "disabled_call", "disabled", "branch", "printf4", "backtrace4",
               "snprintf4", "fprintf4", "store64", "printf2", "printf_five", "event4", "event6", "event_text",
-              "snprintf2"]
+              "snprintf2", "span4", "span_calls"]
 
 
 class Failed(Exception):

@@ -1,7 +1,7 @@
 """The goals, and the distance of the figures from them."""
 
 from harness.report import OURS, table
-from harness.writing import INTERPRETER, JIT, PROCESSES, THREADS
+from harness.writing import INTERPRETER, JIT, PROCESSES, SPANS, THREADS
 
 ENABLED = [("rust", "enabled0"), ("rust", "enabled4"), ("c", "enabled0"), ("c", "enabled4"), ("c", "checked4")]
 
@@ -112,6 +112,9 @@ def typed(figures):
 def goals(figures, dumps, formatted, references, archives):
     """Goal, limit, whether more is better, figure, its subject."""
     yield from typed(figures)
+    yield "begin and end of a span / one event", 2.1, False, *worst(
+        (quotient(figures, (program, "loop", variant), (program, "loop", event)), f"{program} {variant}")
+        for program, event, variant in SPANS)
     for form, most in [("text", 1.3), ("JSON", 2)]:
         yield f"dump of an event of printf as {form} / snprintf of it", most, False, *worst(
             (row["ratio"][1], row["of"]) for row in formatted if row["form"] == form)

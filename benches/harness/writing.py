@@ -12,6 +12,8 @@ FORMATTED = ["printf4", "backtrace4", "snprintf4", "fprintf4", "snprintf2"]
 # The floor, formats and events with types.
 TYPED = ["store64", "printf2", "printf_five", "event4", "event6", "event_text"]
 RUST_TYPED = ["event4", "event6", "event_text"]
+# A begin and an end, each beside a single event: with the values of event4, and by two calls.
+SPANS = [("c", "event4", "span4"), ("c", "enabled4", "span_calls"), ("rust", "event4", "span4")]
 JIT_TYPED = ["event4", "event_mixed", "event_text"]
 
 
@@ -61,6 +63,8 @@ def ways(sizes):
         yield "c", variant, 1, 1, sizes.events
     for variant in RUST_TYPED:
         yield "rust", variant, 1, 1, sizes.events
+    for program, _, variant in SPANS:
+        yield program, variant, 1, 1, sizes.events
     for variant in JIT_TYPED:
         yield JIT, variant, 1, 1, sizes.events
     for variant in ["enabled0", "enabled4", "disabled"]:

@@ -18,6 +18,7 @@
 
 static timeline_t *tl;
 static uint32_t none, four, detail;
+static timeline_span_events_t span;
 static char own[64];
 /* The reference for the check of a disabled event: a byte that the compiler cannot know, and a
  * branch. */
@@ -52,7 +53,7 @@ static inline __attribute__((always_inline)) void peer_log(void *state, int64_t 
 {
     enum {
         enabled0, enabled4, checked4, disabled_call, disabled, branch, printf4, backtrace4, snprintf4, fprintf4,
-        store64, printf2, printf_five, event4, event6, event_text, snprintf2
+        store64, printf2, printf_five, event4, event6, event_text, snprintf2, span4, span_calls
     };
     (void)state;
     switch (VARIANT) {
@@ -117,6 +118,15 @@ static inline __attribute__((always_inline)) void peer_log(void *state, int64_t 
     case snprintf2:
         snprintf(text, sizeof text, TWO, TWO_VALUES(i));
         break;
+    case span4: {
+        TIMELINE_SPAN(tl, TIMELINE_TRACE, "bench", "span $a:i32 $b:u64 $c:f64 $d:ptr", (int)i, (uint64_t)i, (double)i,
+                      (void *)&names[i & 7]);
+        break;
+    }
+    case span_calls:
+        timeline_log(tl, span.begin, i, i + 1, i + 2, i + 3);
+        timeline_log(tl, span.end, i, i + 1, i + 2, i + 3);
+        break;
     }
 }
 
@@ -138,6 +148,7 @@ static void peer_open(int threads)
     must(status == TIMELINE_E_NOT_FOUND ? timeline_new(ring, 0, 0, &tl) : status);
     must(timeline_define(tl, "bench", TIMELINE_TRACE, "nothing", &none));
     must(timeline_define(tl, "bench", TIMELINE_TRACE, "four $a $b $c $d", &four));
+    must(timeline_define_span(tl, "bench", TIMELINE_TRACE, "span $a $b $c $d", NULL, &span));
     /* Less important than the others, so that it is disabled without them. */
     must(timeline_define(tl, "bench", TIMELINE_LIBRARY, "detail $a $b $c $d", &detail));
     must(timeline_priority(tl, TIMELINE_APP));

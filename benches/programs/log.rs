@@ -22,7 +22,7 @@ use measure::{
     account, arguments, clock_loop, cpu_ns, fail, ns_per_tick, number, ring, ticks_after,
     ticks_before, timed,
 };
-use timeline::{ErrorKind, EventId, Level, Priority, Timeline, event};
+use timeline::{ErrorKind, EventId, Level, Priority, Timeline, event, span};
 
 /// The priority of events that are enabled.
 const TYPED: Priority = Priority::Trace;
@@ -106,23 +106,12 @@ fn main() {
     match options.variant.as_str() {
         "enabled0" => measure(&options, |_| tl.log(log.none, [])),
         "enabled4" => measure(&options, |i| tl.log(log.four, [i, i + 1, i + 2, i + 3])),
-        // The same values as in log.c.
         "event4" => measure(&options, |i| {
-            let (a, b, c, d) = (
-                i as i32,
-                i as u64,
-                i as f64,
-                &raw const NAMES[i as usize & 1],
-            );
+            let (a, b, c, d) = four(i);
             event!(tl, TYPED, "bench", "four {a} {b} {c} {d}", a, b, c, d);
         }),
         "event6" => measure(&options, |i| {
-            let (a, b, c, d) = (
-                i as i32,
-                i as u64,
-                i as f64,
-                &raw const NAMES[i as usize & 1],
-            );
+            let (a, b, c, d) = four(i);
             let (e, f) = (i + 1, i as u16);
             event!(
                 tl,
@@ -141,6 +130,10 @@ fn main() {
             let (size, host) = (i as i32, NAMES[i as usize & 1]);
             event!(tl, TYPED, "bench", "sent {size} to {host}", size, host);
         }),
+        "span4" => measure(&options, |i| {
+            let (a, b, c, d) = four(i);
+            let _span = span!(tl, TYPED, "bench", "span {a} {b} {c} {d}", a, b, c, d);
+        }),
         "disabled" => measure(&options, |i| tl.log(log.detail, [i, i + 1, i + 2, i + 3])),
         // The reference for the check of a disabled event: a byte that the compiler cannot know,
         // and a branch.
@@ -155,10 +148,17 @@ fn main() {
             });
         }
         other => fail(format!(
-            "--variant: expected enabled0, enabled4, event4, event6, event_text, disabled or \
-             branch, got {other}"
+            "--variant: expected enabled0, enabled4, event4, event6, event_text, span4, \
+             disabled or branch, got {other}"
         )),
     }
+}
+
+/// The same values as in log.c.
+#[inline(always)]
+fn four(i: i64) -> (i32, u64, f64, *const &'static str) {
+    let name = &raw const NAMES[i as usize & 1];
+    (i as i32, i as u64, i as f64, name)
 }
 
 #[cold]

@@ -51,7 +51,7 @@ pub fn printed(output: Output) -> String {
 
 /// The figures of `loop`s: program, variant, and whether it is measured with all numbers of threads
 /// and processes.
-const LOOPS: [(&str, &str, bool); 33] = [
+const LOOPS: [(&str, &str, bool); 36] = [
     ("rust", "enabled0", true),
     ("rust", "enabled4", true),
     ("rust", "disabled", false),
@@ -76,6 +76,9 @@ const LOOPS: [(&str, &str, bool); 33] = [
     ("rust", "event4", false),
     ("rust", "event6", false),
     ("rust", "event_text", false),
+    ("c", "span4", false),
+    ("c", "span_calls", false),
+    ("rust", "span4", false),
     ("luajit", "event4", false),
     ("luajit", "event_mixed", false),
     ("luajit", "event_text", false),
@@ -280,7 +283,7 @@ fn assert_goals(found: &Value) {
         .filter(|goal| goal["verdict"] == "not measured")
         .map(|goal| (text(goal, "goal"), text(goal, "of")))
         .collect();
-    assert_eq!(found["reach"].as_array().unwrap().len(), 26);
+    assert_eq!(found["reach"].as_array().unwrap().len(), 27);
     let dump = "dump: times faster than babeltrace2";
     let peers = "sustained CPU of an event / that of the best peer";
     assert_eq!(
