@@ -153,7 +153,6 @@ impl Definition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{EventId, Priority};
 
     fn part(category: &str, message: &str) -> Option<SpanPart> {
         Definition::new(EventId(1), category, Priority::Info, message).span_part()
