@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// In the order in which the header is to be read.
 #[cfg(feature = "header")]
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 21] = [
     "error",
     "priority",
     "level",
@@ -27,6 +27,7 @@ const SOURCES: [&str; 20] = [
     "reader",
     "event",
     "value",
+    "histogram",
 ];
 
 /// The parts of the header that are written in C, of ffi/inline, in their order.

@@ -68,6 +68,7 @@ static const int TIMELINE_E_BUG = 12;
 typedef struct timeline_attached_t timeline_attached_t;
 typedef struct timeline_catalogue_t timeline_catalogue_t;
 typedef struct timeline_cursor_t timeline_cursor_t;
+typedef struct timeline_histogram_t timeline_histogram_t;
 typedef struct timeline_sampler_t timeline_sampler_t;
 typedef int32_t timeline_status_t;
 typedef struct timeline_t {
@@ -291,4 +292,15 @@ timeline_status_t timeline_values(const struct timeline_event_t *event,
                                   struct timeline_event_value_t *values,
                                   size_t room,
                                   uint32_t *count);
+timeline_status_t timeline_histogram(const char *path,
+                                     const char *what,
+                                     int32_t from,
+                                     struct timeline_histogram_t **out);
+timeline_status_t timeline_histogram_update(struct timeline_histogram_t *histogram);
+uint64_t timeline_histogram_count(const struct timeline_histogram_t *histogram);
+uint64_t timeline_histogram_percentile(const struct timeline_histogram_t *histogram, double percent);
+double timeline_histogram_mean(const struct timeline_histogram_t *histogram);
+uint64_t timeline_histogram_lost(const struct timeline_histogram_t *histogram);
+timeline_status_t timeline_histogram_reset(struct timeline_histogram_t *histogram);
+void timeline_histogram_free(struct timeline_histogram_t *histogram);
 ]]

@@ -40,6 +40,11 @@ fn writes_texts_and_arrays() {
 }
 
 #[test]
+fn measures_its_own_spans() {
+    program("histogram.lua");
+}
+
+#[test]
 fn writes_spans() {
     program("span.lua");
 }

@@ -86,6 +86,18 @@ impl Walk {
     }
 }
 
+/// Where to begin, as C says it.
+pub(crate) fn start_of(from: i32) -> Result<FollowFrom, Failure> {
+    match from {
+        TIMELINE_FROM_OLDEST => Ok(FollowFrom::Oldest),
+        TIMELINE_FROM_NOW => Ok(FollowFrom::Now),
+        other => Err(Failure::argument(format!(
+            "{other} is no place to begin: expected 0 (TIMELINE_FROM_OLDEST) or 1 \
+             (TIMELINE_FROM_NOW)"
+        ))),
+    }
+}
+
 /// Attaches to a timeline for reading.
 ///
 /// `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `out`: receives
@@ -215,16 +227,7 @@ pub unsafe extern "C-unwind" fn timeline_follow(
     out: *mut *mut timeline_cursor_t,
 ) -> timeline_status_t {
     guard(|| {
-        let from = match from {
-            TIMELINE_FROM_OLDEST => FollowFrom::Oldest,
-            TIMELINE_FROM_NOW => FollowFrom::Now,
-            other => {
-                return Err(Failure::argument(format!(
-                    "{other} is no place to begin: expected 0 (TIMELINE_FROM_OLDEST) or 1 \
-                     (TIMELINE_FROM_NOW)"
-                )));
-            }
-        };
+        let from = start_of(from)?;
         // SAFETY: the contract of this function.
         unsafe {
             give_cursor(attached, out, |at| Walk::Follow {

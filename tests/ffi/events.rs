@@ -103,6 +103,14 @@ fn spans_of_c_end_where_their_scopes_are_left() {
 }
 
 #[test]
+fn a_program_measures_its_own_spans() {
+    let dir = tempfile::tempdir().unwrap();
+    let sources = ["tests/c/histogram.c"];
+    let program = compile(cc(), &["-std=c99"], &sources, Link::Shared, dir.path());
+    assert_eq!(execute(&program, dir.path(), &[]), "histogram: ok\n");
+}
+
+#[test]
 fn spans_of_cpp_end_where_their_scopes_are_left() {
     for (standard, how) in [
         ("-std=c++17", "-O0"),

@@ -1,0 +1,241 @@
+//! Percentiles of the durations in a timeline.
+use crate::convert::{exclusive, path, place, text};
+use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::reader::start_of;
+use std::ffi::c_char;
+use timeline_core::{Attached, Event, Follow, without_cancellation};
+use timeline_latency::intervals::{Shape, record};
+use timeline_latency::{Histogram, Matcher, Measure};
+
+/// A histogram of the durations in a timeline, from `timeline_histogram`. One thread at a time may
+/// use it.
+pub struct timeline_histogram_t {
+    // Declared before what they borrow, so dropped before it.
+    follow: Follow<'static>,
+    matcher: Matcher<'static>,
+    durations: Histogram,
+    fresh: Vec<Event>,
+    _measure: Box<[Measure; 1]>,
+    at: Box<Attached>,
+}
+
+// What the matcher borrows is an `Attached`, behind a trait that does not say so.
+const _: () = {
+    const fn usable_from_any_thread<T: Send + Sync>() {}
+    usable_from_any_thread::<Attached>();
+    const fn movable<T: Send>() {}
+    movable::<(Follow<'static>, Histogram, Vec<Event>)>();
+};
+
+/// Attaches to a timeline, to measure durations of its events: of one's own, or of any other
+/// process.
+///
+/// `path`: the name or file of a timeline, live or left by a crash, or a snapshot. `what`: which
+/// durations, see below. `from`: `TIMELINE_FROM_OLDEST` begins with the oldest event in the ring,
+/// `TIMELINE_FROM_NOW` measures only what comes. `out`: receives the histogram, to be freed with
+/// `timeline_histogram_free`; untouched when the call fails. It is empty until
+/// `timeline_histogram_update`.
+///
+/// `what` is the name of a span (`engine.breath`), the names of two events of one thread
+/// (`engine.got..engine.sent`), or of two events with the same value in a field
+/// (`http.got..http.sent by id`), or `every` and the name of an event, for the time since the event
+/// of that name before. In names, `*` is any text and `?` any one character.
+///
+/// Durations are in nanoseconds, exact to 0.1 %. A histogram takes some 20 to 300 KiB.
+///
+/// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
+/// `TIMELINE_E_VERSION`, `TIMELINE_E_CORRUPT`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any
+/// thread.
+///
+/// # Safety
+/// `path` and `what` are NULL or NUL-terminated strings; `out` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram(
+    path: *const c_char,
+    what: *const c_char,
+    from: i32,
+    out: *mut *mut timeline_histogram_t,
+) -> timeline_status_t {
+    guard(|| {
+        place(out, "out")?;
+        let from = start_of(from)?;
+        // SAFETY: the contract of this function.
+        let what = unsafe { text(what, "what")? };
+        let measure = Measure::parse(what).map_err(|error| Failure::argument(error.to_string()))?;
+        // SAFETY: the contract of this function.
+        let at = Box::new(Attached::open(unsafe { self::path(path, "path")? })?);
+        let measure = Box::new([measure]);
+        let (attached, measures): (*const Attached, *const [Measure; 1]) = (&*at, &*measure);
+        // SAFETY: boxes do not move, and the histogram drops both borrows before it drops them.
+        let (attached, measures) = unsafe { (&*attached, &*measures) };
+        let durations = Shape::default().histogram();
+        let histogram = timeline_histogram_t {
+            follow: attached.follow(from),
+            matcher: Matcher::new(measures, attached),
+            durations: durations.map_err(|error| Failure::argument(error.to_string()))?,
+            fresh: Vec::new(),
+            _measure: measure,
+            at,
+        };
+        // SAFETY: checked by `place`, and writable by contract.
+        unsafe { out.write(Box::into_raw(Box::new(histogram))) };
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Reads the events that are new, and records the durations that ended since the last update.
+///
+/// Call it often enough that the ring is not overwritten meanwhile: what is missing is counted by
+/// `timeline_histogram_lost`, and nothing is guessed in its place. It never waits.
+///
+/// Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` when events are missing because the file was cut
+/// short; `TIMELINE_E_IO` as `timeline_next` does; or `TIMELINE_E_ARGUMENT`. One thread at a time
+/// for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_update(
+    histogram: *mut timeline_histogram_t,
+) -> timeline_status_t {
+    guard(|| {
+        // SAFETY: the contract of this function.
+        let histogram = unsafe { exclusive(histogram, "the histogram", "timeline_histogram")? };
+        let timeline_histogram_t {
+            follow,
+            matcher,
+            durations,
+            fresh,
+            at,
+            ..
+        } = histogram;
+        loop {
+            fresh.clear();
+            follow.poll(fresh);
+            for event in fresh.iter() {
+                matcher.add(event, |found| {
+                    record(durations, found.value);
+                });
+            }
+            if fresh.is_empty() {
+                break;
+            }
+        }
+        at.intact()?;
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Looks at a histogram, if there is one.
+///
+/// # Safety
+/// `histogram` is NULL or live, and no other thread uses it during the call.
+unsafe fn look<T: Default + Copy>(
+    histogram: *const timeline_histogram_t,
+    of: impl FnOnce(&timeline_histogram_t) -> T,
+) -> T {
+    // SAFETY: the contract of this function.
+    without_cancellation(|| unsafe { histogram.as_ref() }.map_or_else(T::default, of))
+}
+
+/// Returns how many durations were recorded; 0 for NULL. One thread at a time for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_count(
+    histogram: *const timeline_histogram_t,
+) -> u64 {
+    // SAFETY: the contract of this function.
+    unsafe { look(histogram, |it| it.durations.len()) }
+}
+
+/// Returns the duration in nanoseconds that `percent` of all durations do not exceed: 50 for the
+/// median, 99.9, 0 for the shortest, 100 for the longest. 0 for NULL, and if there is no duration.
+/// One thread at a time for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_percentile(
+    histogram: *const timeline_histogram_t,
+    percent: f64,
+) -> u64 {
+    let of = |it: &timeline_histogram_t| match percent {
+        _ if it.durations.is_empty() => 0,
+        percent if percent > 0.0 => it.durations.value_at_percentile(percent.min(100.0)),
+        _ => it.durations.min(),
+    };
+    // SAFETY: the contract of this function.
+    unsafe { look(histogram, of) }
+}
+
+/// Returns the mean of all durations in nanoseconds; 0 for NULL, and if there is none. One thread
+/// at a time for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_mean(
+    histogram: *const timeline_histogram_t,
+) -> f64 {
+    // SAFETY: the contract of this function.
+    unsafe { look(histogram, |it| it.durations.mean()) }
+}
+
+/// Returns how many events have no other half, so that nothing was recorded: it was overwritten,
+/// or never logged. Spans that are open do not count. 0 for NULL. One thread at a time for each
+/// histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_lost(
+    histogram: *const timeline_histogram_t,
+) -> u64 {
+    // SAFETY: the contract of this function.
+    unsafe { look(histogram, |it| it.matcher.losses().total()) }
+}
+
+/// Forgets the durations, to measure the next interval. Spans that are open are still measured when
+/// they end.
+///
+/// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_reset(
+    histogram: *mut timeline_histogram_t,
+) -> timeline_status_t {
+    guard(|| {
+        // SAFETY: the contract of this function.
+        let histogram = unsafe { exclusive(histogram, "the histogram", "timeline_histogram")? };
+        histogram.durations.reset();
+        Ok(TIMELINE_OK)
+    })
+}
+
+/// Frees a histogram.
+///
+/// `histogram`: from `timeline_histogram`, or NULL, which does nothing. Freeing it twice is
+/// undefined behaviour.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_free(histogram: *mut timeline_histogram_t) {
+    if !histogram.is_null() {
+        guard(|| {
+            // SAFETY: from Box::into_raw in `timeline_histogram`, and by contract the last use.
+            drop(unsafe { Box::from_raw(histogram) });
+            Ok(TIMELINE_OK)
+        });
+    }
+}

@@ -1,0 +1,76 @@
+/* Percentiles of a program's own spans. histogram DIR: an empty directory. */
+#include <stdint.h>
+
+#include <timeline.h>
+
+#include "check.h"
+
+static char path[4096];
+
+static void refuses(const char *what, int32_t from, const char *why) {
+  timeline_histogram_t *histogram = NULL;
+  CHECK_EQ(timeline_histogram(path, what, from, &histogram), TIMELINE_E_ARGUMENT);
+  CHECK(histogram == NULL && strstr(timeline_last_error(), why));
+}
+
+int main(int argc, char **argv) {
+  timeline_t *tl;
+  timeline_span_events_t breath;
+  timeline_histogram_t *all, *every;
+  uint64_t last = 0;
+  CHECK_EQ(argc, 2);
+  snprintf(path, sizeof path, "%s/histogram.timeline", argv[1]);
+  CHECK_EQ(timeline_new(path, 1024, 0, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_define_span(tl, "engine", TIMELINE_INFO, "breath $n", NULL, &breath), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram(path, "engine.*", TIMELINE_FROM_OLDEST, &all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram(path, "every engine.end_breath", TIMELINE_FROM_NOW, &every), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_percentile(all, 50), 0);
+  for (int n = 0; n < 200; n++) {
+    timeline_log(tl, breath.begin, n, 0, 0, 0);
+    timeline_log(tl, breath.end, n, 0, 0, 0);
+    if (n % 50 == 0) CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  }
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_update(every), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_count(all), 200);
+  CHECK_EQ(timeline_histogram_count(every), 199);
+  for (int percent = 0; percent <= 100; percent++) {
+    const uint64_t value = timeline_histogram_percentile(all, percent);
+    CHECK(value >= last && value > 0);
+    last = value;
+  }
+  CHECK_EQ(timeline_histogram_percentile(all, 1e9), last);
+  CHECK_EQ(timeline_histogram_percentile(all, -1), timeline_histogram_percentile(all, 0));
+  CHECK_EQ(timeline_histogram_percentile(all, 0.0 / 0.0), timeline_histogram_percentile(all, 0));
+  CHECK(timeline_histogram_mean(all) <= (double)last);
+  CHECK_EQ(timeline_histogram_lost(all), 0);
+  CHECK_EQ(timeline_histogram_reset(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_count(all), 0);
+
+  /* What the ring overwrote is counted, and not guessed. */
+  timeline_log(tl, breath.begin, 0, 0, 0, 0);
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  for (int n = 0; n < 5000; n++) timeline_log(tl, breath.begin, n, 0, 0, 0);
+  timeline_log(tl, breath.end, 0, 0, 0, 0);
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_count(all), 1);
+  CHECK(timeline_histogram_lost(all) >= 1);
+
+  refuses("two words", TIMELINE_FROM_OLDEST, "expected a span");
+  refuses(NULL, TIMELINE_FROM_OLDEST, "what");
+  refuses("a", 7, "no place to begin");
+  CHECK_EQ(timeline_histogram(path, "a", TIMELINE_FROM_NOW, NULL), TIMELINE_E_ARGUMENT);
+  CHECK_EQ(timeline_histogram(NULL, "a", TIMELINE_FROM_NOW, &every), TIMELINE_E_ARGUMENT);
+  CHECK_EQ(timeline_histogram_update(NULL), TIMELINE_E_ARGUMENT);
+  CHECK_EQ(timeline_histogram_reset(NULL), TIMELINE_E_ARGUMENT);
+  CHECK_EQ(timeline_histogram_count(NULL) + timeline_histogram_percentile(NULL, 50), 0);
+  CHECK(timeline_histogram_mean(NULL) == 0 && timeline_histogram_lost(NULL) == 0);
+  timeline_histogram_free(NULL);
+  /* It works when the timeline of its program is freed. */
+  timeline_free(tl);
+  CHECK_EQ(timeline_histogram_update(every), TIMELINE_OK);
+  timeline_histogram_free(all);
+  timeline_histogram_free(every);
+  puts("histogram: ok");
+  return 0;
+}

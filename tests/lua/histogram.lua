@@ -1,0 +1,45 @@
+-- Percentiles of a program's own spans.
+local timeline = require "timeline"
+local name = arg[1]
+
+local function raises(what, ...)
+   local ok, message = pcall(...)
+   assert(not ok and tostring(message):find(what, 1, true), message)
+end
+
+local tl = assert(timeline.new(name, 1024))
+local begin, done = assert(timeline.define_span(tl, 'engine', 'info', "breath $n"))
+local histogram = assert(timeline.histogram(tl, "engine.breath"))
+local new = assert(timeline.histogram(name, "engine.begin_*..engine.end_* by n", "now"))
+assert(histogram:count() == 0 and histogram:percentile(99) == 0 and histogram:mean() == 0)
+for n = 1, 100 do
+   begin(n)
+   done(n)
+end
+assert(histogram:update() and new:update())
+assert(histogram:count() == 100 and new:count() == 100)
+local least, median, most = histogram:percentile(0), histogram:percentile(50), histogram:percentile(100)
+assert(0 < least and least <= median and median <= most)
+assert(least <= histogram:mean() and histogram:mean() <= most)
+assert(new:percentile(100) == most)
+assert(histogram:update() and histogram:count() == 100)
+
+-- A span that is open is measured when it ends, also after a reset.
+begin(101)
+assert(histogram:update() and histogram:reset() and histogram:count() == 0)
+done(101)
+assert(histogram:update() and histogram:count() == 1 and histogram:lost() == 0)
+done(102)
+assert(histogram:update() and histogram:lost() == 1)
+
+raises("what: expected a string", timeline.histogram, tl, 7)
+raises("start: expected now or oldest", timeline.histogram, tl, "a", "later")
+raises("percent: expected a number", histogram.percentile, histogram, "p50")
+local nothing, why = timeline.histogram(tl, "two words")
+assert(nothing == nil and why:find("expected a span", 1, true), why)
+nothing, why = timeline.histogram("/no-such-timeline", "a")
+assert(nothing == nil and why, why)
+assert(tostring(histogram):find "histogram")
+histogram:close()
+histogram:close()
+raises("closed", histogram.update, histogram)
