@@ -3,7 +3,8 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 # Where cargo leaves what it builds.
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
-NPM_PACKAGES = tests/browser/node_modules/.package-lock.json
+NPM_PACKAGES = tests/browser/node_modules/.package-lock.json tests/histograms/node_modules/.package-lock.json
+PYTHON_PACKAGES = tests/histograms/python_modules/.installed
 
 .DEFAULT_GOAL := all
 .PHONY: all build test lint unit units documented loom fuzz demo bench bench-search bench-serve install clean help
@@ -28,7 +29,7 @@ build:
 # side.
 test:
 	scripts/bootstrap.sh test
-	$(MAKE) $(NPM_PACKAGES)
+	$(MAKE) $(NPM_PACKAGES) $(PYTHON_PACKAGES)
 	said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
 	$(MAKE) loom >"$$said" 2>&1 & models=$$!; \
 	$(MAKE) lint && $(MAKE) unit; tests=$$?; \
@@ -36,9 +37,15 @@ test:
 	cat "$$said"; \
 	exit $$((tests || models))
 
-# What the tests of the page need of npm.
-$(NPM_PACKAGES): tests/browser/package-lock.json
-	npm ci --prefix tests/browser --no-audit --no-fund
+# What the tests of the page and of interval logs need of npm.
+$(NPM_PACKAGES): tests/%/node_modules/.package-lock.json: tests/%/package-lock.json
+	npm ci --prefix tests/$* --no-audit --no-fund
+	touch $@
+
+# What the tests of interval logs need of PyPI. Without its own packages: those are for building it.
+$(PYTHON_PACKAGES): tests/histograms/requirements.txt
+	rm -rf $(@D)
+	python3 -m pip install --quiet --root-user-action ignore --disable-pip-version-check --no-deps --target $(@D) -r $<
 	touch $@
 
 # The header is compared around the first command that builds. A build for the header alone would compile
@@ -111,7 +118,7 @@ bench-search:
 # Its archive of 50 million events takes a minute to make.
 bench-serve:
 	scripts/bootstrap.sh test
-	$(MAKE) $(NPM_PACKAGES) build
+	$(MAKE) $(firstword $(NPM_PACKAGES)) build
 	$(CARGO) build --release -p timeline-bench-programs
 	TARGET_DIR="$(TARGET_DIR)" node benches/serve.mjs $(if $(QUICK),--quick)
 

@@ -233,12 +233,13 @@ impl<R: BufRead> LogReader<R> {
             self.base_time
                 .get_or_insert(if relative { start_time } else { 0 });
         }
-        let start = time.saturating_add(self.base_time.unwrap_or(0));
-        let absolute = u64::try_from(start).map_err(|_| Flaw::Time {
-            seconds: start / SECOND,
+        let base = self.base_time.unwrap_or(0);
+        let start = time.checked_add(base).filter(|start| *start >= 0);
+        let start = start.ok_or(Flaw::Time {
+            seconds: time / SECOND + base / SECOND,
         })?;
         let origin = *self.start_time.get_or_insert(start);
-        Ok((absolute, u64::try_from(origin).unwrap_or(0)))
+        Ok((start.unsigned_abs(), u64::try_from(origin).unwrap_or(0)))
     }
 
     fn is_in_range(&mut self, start: u64, origin: u64) -> bool {

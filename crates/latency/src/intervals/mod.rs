@@ -31,6 +31,8 @@ mod spark;
 mod summary;
 #[cfg(feature = "logs")]
 mod table;
+#[cfg(all(test, feature = "logs"))]
+mod tests;
 mod units;
 
 pub use cutter::{IntervalOptions, Intervals, MOST_EMPTY, MOST_TAGS, TagId, is_tag};

@@ -6,8 +6,8 @@ use super::error::Result;
 use super::picture::{Anchor, Picture, text_width};
 use super::{Frame, Image};
 
-pub const TITLE: f64 = 20.0;
-pub const LABEL: f64 = 14.0;
+pub const TITLE: f64 = 21.0;
+pub const LABEL: f64 = 15.0;
 
 /// The longest text of a legend, in characters. Of longer ones the end is shown, which tells files
 /// apart.

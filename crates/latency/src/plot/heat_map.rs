@@ -91,34 +91,50 @@ impl HeatMap {
     /// `Empty` if no interval has a duration; `Size`; `Drawing`.
     pub fn draw(&self, frame: &Frame, image: Image) -> Result<Vec<u8>> {
         let columns = || self.panels.items();
-        let rows = || columns().flat_map(|column| &column.rows);
-        let low = rows().map(|(row, _)| *row).min().ok_or(Error::Empty)?;
-        let high = rows().map(|(row, _)| *row).max().ok_or(Error::Empty)?;
+        let rows = || {
+            columns()
+                .flat_map(|column| &column.rows)
+                .map(|(row, _)| *row)
+        };
+        let low = rows().min().ok_or(Error::Empty)?;
+        let high = rows().max().ok_or(Error::Empty)?;
         let first = columns()
             .map(|column| column.from)
             .fold(f64::INFINITY, f64::min);
         let last = columns()
             .map(|column| column.to)
             .fold(f64::NEG_INFINITY, f64::max);
-        let most = columns()
-            .flat_map(Column::densities)
-            .map(|(_, density)| density);
-        let most = most.fold(0.0, f64::max);
         let durations = Axis {
             low: value_of(f64::from(low)),
             high: value_of(f64::from(high) + 1.0),
             logarithmic: true,
         };
-        let times = axis::times(first, last);
-        let panels = self.panels.len() as f64;
-        let ticks = durations.duration_ticks((f64::from(frame.height) / panels / 60.0) as usize);
+        let panels = self.panels.len();
+        let ticks = durations.duration_ticks(frame.height as usize / panels / 60);
         let mut chart = Chart::new(frame, &ticks, &[])?;
-        let all = Room {
-            right: (chart.room.right - 90.0).max(chart.room.left + 40.0),
-            ..chart.room
+        let across = Side {
+            axis: axis::times(first, last),
+            ticks: Vec::new(),
+            title: String::new(),
         };
-        let gap = if self.panels.len() == 1 { 0.0 } else { GAP };
-        let height = ((all.bottom - all.top) / panels - gap).max(4.0);
+        let down = Side {
+            axis: durations,
+            ticks,
+            title: "duration".to_owned(),
+        };
+        let shades = Shades::of(columns());
+        chart.room.right = (chart.room.right - 90.0).max(chart.room.left + 40.0);
+        shades.draw_bar(&mut chart);
+        self.draw_panels(&mut chart, across, &down, &shades);
+        chart.draw(image)
+    }
+
+    /// Draws the panels below one another; the last one has the times.
+    fn draw_panels(&self, chart: &mut Chart, mut across: Side, down: &Side, shades: &Shades) {
+        let all = chart.room;
+        let panels = self.panels.len();
+        let gap = if panels == 1 { 0.0 } else { GAP };
+        let height = ((all.bottom - all.top) / panels as f64 - gap).max(4.0);
         for (number, panel) in self.panels.iter().enumerate() {
             let top = all.top + number as f64 * (height + gap) + gap;
             chart.room = Room {
@@ -126,38 +142,26 @@ impl HeatMap {
                 bottom: top + height,
                 ..all
             };
-            let is_last = number + 1 == self.panels.len();
-            let (times_ticks, unit) = times.time_ticks(frame.width as usize / 80);
-            let title = match is_last {
-                true => format!("{unit} since StartTime"),
-                false => String::new(),
-            };
-            chart.left_side(&Side {
-                axis: durations,
-                ticks: ticks.clone(),
-                title: "duration".to_owned(),
-            });
-            draw_cells(&panel.items, &mut chart, (&times, &durations), most);
-            chart.bottom_side(&Side {
-                axis: times,
-                ticks: if is_last { times_ticks } else { Vec::new() },
-                title,
-            });
-            if gap > 0.0 {
+            if number + 1 == panels {
+                let (ticks, unit) = across.axis.time_ticks((all.right - all.left) as usize / 80);
+                across.ticks = ticks;
+                across.title = format!("{unit} since StartTime");
+            }
+            chart.left_side(down);
+            chart.bottom_side(&across);
+            draw_cells(&panel.items, chart, (&across.axis, &down.axis), shades);
+            if panels > 1 {
                 let at = (all.left, top - gap / 2.0 + 2.0);
                 chart
                     .picture
                     .text(at, &panel.name, LABEL, Anchor::Start, INK);
             }
         }
-        chart.room = all;
-        colour_bar(&mut chart, most);
-        chart.draw(image)
     }
 }
 
 /// Draws the columns of a panel.
-fn draw_cells(columns: &[Column], chart: &mut Chart, axes: (&Axis, &Axis), most: f64) {
+fn draw_cells(columns: &[Column], chart: &mut Chart, axes: (&Axis, &Axis), shades: &Shades) {
     let (times, durations) = axes;
     for column in columns {
         let (left, right) = (chart.x(times, column.from), chart.x(times, column.to));
@@ -165,7 +169,7 @@ fn draw_cells(columns: &[Column], chart: &mut Chart, axes: (&Axis, &Axis), most:
         let mut area: Option<(u32, u32, f64)> = None;
         let mut areas = Vec::new();
         for (row, density) in column.densities() {
-            let shade = shade(density, most);
+            let shade = shades.shade(density);
             match &mut area {
                 Some((_, high, same)) if *high + 1 == row && *same == shade => *high = row,
                 _ => areas.extend(area.replace((row, row, shade))),
@@ -219,48 +223,66 @@ fn value_of(row: f64) -> f64 {
     10_f64.powf(row / ROWS)
 }
 
-/// How dark a density is: a few of many must still be seen, so it is logarithmic.
-fn shade(density: f64, most: f64) -> f64 {
-    let least = (most / 1e4).min(most);
-    let share = (density / least).max(1.0).ln() / (most / least).ln();
-    0.06 + 0.94 * (share * COLORS).round() / COLORS
+/// How dark which density is.
+struct Shades {
+    least: f64,
+    most: f64,
 }
 
-/// Says which colour is how many.
-fn colour_bar(chart: &mut Chart, most: f64) {
-    let room = chart.room;
-    let (left, right) = (room.right + 22.0, room.right + 36.0);
-    let top = room.top + 26.0;
-    let bottom = room.bottom.min(top + 220.0);
-    let steps = COLORS as usize;
-    let height = (bottom - top) / (steps + 1) as f64;
-    for step in 0..=steps {
-        let share = 0.06 + 0.94 * step as f64 / COLORS;
-        let below = bottom - height * step as f64;
-        let sides = [left, below - height, right, below + 0.25];
-        chart.picture.area(sides, colors::density(share));
+impl Shades {
+    fn of<'a>(columns: impl Iterator<Item = &'a Column>) -> Shades {
+        let densities = columns
+            .flat_map(Column::densities)
+            .map(|(_, density)| density);
+        let (least, most) = densities.fold((f64::INFINITY, 0.0_f64), |(least, most), density| {
+            (least.min(density), most.max(density))
+        });
+        Shades {
+            least: least.clamp(most / 1e6, most / 10.0),
+            most,
+        }
     }
-    for (share, y) in [(1.0, top), (0.01, (top + bottom) / 2.0), (1e-4, bottom)] {
-        let text = rounded(most * share);
+
+    /// From 0 to 1. A few of many must still be seen, so it is logarithmic.
+    fn shade(&self, density: f64) -> f64 {
+        let share = (density / self.least).max(1.0).ln() / (self.most / self.least).ln();
+        (share * COLORS).round() / COLORS
+    }
+
+    /// Says which colour is how many.
+    fn draw_bar(&self, chart: &mut Chart) {
+        let room = chart.room;
+        let (left, right) = (room.right + 22.0, room.right + 36.0);
+        let top = room.top + 26.0;
+        let bottom = room.bottom.min(top + 220.0);
+        let steps = COLORS as usize;
+        let height = (bottom - top) / (steps + 1) as f64;
+        for step in 0..=steps {
+            let below = bottom - height * step as f64;
+            let sides = [left, below - height, right, below + 0.25];
+            let color = colors::density(step as f64 / COLORS);
+            chart.picture.area(sides, color);
+        }
+        let middle = (self.least * self.most).sqrt();
+        let half = (top + bottom) / 2.0;
+        for (density, y) in [(self.most, top), (middle, half), (self.least, bottom)] {
+            let text = rounded(density);
+            chart
+                .picture
+                .text((right + 6.0, y), &text, LABEL, Anchor::Start, INK);
+        }
+        let title = (left, room.top + 6.0);
         chart
             .picture
-            .text((right + 6.0, y), &text, LABEL, Anchor::Start, INK);
+            .text(title, "per second", LABEL, Anchor::Start, INK);
     }
-    chart.picture.text(
-        (left, room.top + 6.0),
-        "per second",
-        LABEL,
-        Anchor::Start,
-        INK,
-    );
 }
 
 /// A number with two digits.
 fn rounded(number: f64) -> String {
+    let decimals = (1.0 - number.max(1e-9).log10().floor()).clamp(0.0, 9.0) as usize;
     match number {
-        number if number >= 1e6 => format!("{:.1e}", number),
-        number if number >= 10.0 => format!("{number:.0}"),
-        number if number >= 0.1 => format!("{number:.1}"),
-        number => format!("{number:.0e}"),
+        number if number >= 1e5 => format!("{number:.1e}"),
+        number => format!("{number:.decimals$}"),
     }
 }

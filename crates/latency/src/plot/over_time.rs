@@ -125,8 +125,14 @@ impl OverTime {
             title: format!("{unit} since StartTime"),
         });
         for (label, Label { items, .. }) in self.labels.iter().enumerate() {
-            for number in 0..self.percentiles.len() {
+            // The lower ones, which vary less, are drawn over the higher ones.
+            for number in (0..self.percentiles.len()).rev() {
                 let color = self.color(label, number);
+                let width = if self.percentiles[number] == 100.0 {
+                    1.0
+                } else {
+                    1.75
+                };
                 // Where there is no duration, a line ends.
                 for run in items.split(|point| point.values.is_none()) {
                     let place = |point: &Point| {
@@ -136,7 +142,7 @@ impl OverTime {
                     };
                     let line: Vec<_> = run.iter().filter_map(place).collect();
                     if !line.is_empty() {
-                        chart.picture.line(line, 1.75, color);
+                        chart.picture.line(line, width, color);
                     }
                 }
             }

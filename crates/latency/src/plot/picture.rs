@@ -28,6 +28,10 @@ const SVG_SCALE: u32 = 4;
 const PNG_SCALE: u32 = 2;
 const SAMPLES: u32 = 2;
 
+/// How far below its place `plotters` must be told to draw a text in a PNG, of the size of the text:
+/// it takes a line's height for that of small letters.
+const DROP: f64 = 0.13;
+
 const LEAST: u32 = 200;
 const MOST: u32 = 8192;
 
@@ -110,7 +114,7 @@ impl Picture {
         let mut svg = String::new();
         {
             let area = SVGBackend::with_string(&mut svg, large).into_drawing_area();
-            self.paint(&area, SVG_SCALE)?;
+            self.paint(&area, SVG_SCALE, 0.0)?;
         }
         let said = format!("width=\"{}\" height=\"{}\"", large.0, large.1);
         let meant = format!("width=\"{width}\" height=\"{height}\"");
@@ -126,13 +130,19 @@ impl Picture {
         let mut pixels = vec![0; large.0 as usize * large.1 as usize * 3];
         {
             let area = BitMapBackend::with_buffer(&mut pixels, large).into_drawing_area();
-            self.paint(&area, PNG_SCALE * SAMPLES)?;
+            self.paint(&area, PNG_SCALE * SAMPLES, DROP)?;
         }
         let pixels = means(large.0 as usize, &pixels);
         png::encode(width, height, &pixels).map_err(drawing)
     }
 
-    fn paint<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>, scale: u32) -> Result<()> {
+    /// Draws all, so many times larger, and texts lower by a share of their size.
+    fn paint<B: DrawingBackend>(
+        &self,
+        area: &DrawingArea<B, Shift>,
+        scale: u32,
+        drop: f64,
+    ) -> Result<()> {
         area.fill(&rgb(PAPER)).map_err(drawing)?;
         let scale = f64::from(scale);
         let at = |(x, y): (f64, f64)| ((x * scale).round() as i32, (y * scale).round() as i32);
@@ -154,9 +164,13 @@ impl Picture {
                     area.draw(&Rectangle::new(corners, style))
                         .map_err(drawing)?;
                 }
-                Mark::Text(place, text, size, anchor, color) => {
+                Mark::Text((x, y), text, size, anchor, color) => {
+                    let place = match anchor {
+                        Anchor::Turned => (x + drop * size, *y),
+                        _ => (*x, y + drop * size),
+                    };
                     let style = style(*size * scale, *anchor, *color);
-                    area.draw_text(text, &style, at(*place)).map_err(drawing)?;
+                    area.draw_text(text, &style, at(place)).map_err(drawing)?;
                 }
             }
         }
