@@ -14,7 +14,7 @@ case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test)
     wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind zstd"
-    wanted="$wanted xz rg ugrep lnav node npm chromium" space=384
+    wanted="$wanted xz rg ugrep lnav node npm chromium python3-pip javac hdrhistogram.jar" space=384
     ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
@@ -29,6 +29,8 @@ package_of() {
     node) echo nodejs ;;
     rg) echo ripgrep ;;
     xz) echo xz-utils ;;
+    javac) echo default-jdk-headless ;;
+    hdrhistogram.jar) echo libhdrhistogram-java ;;
     *) echo "$1" ;;
   esac
 }
@@ -53,6 +55,7 @@ fail() { # fail LINE...
 there() {
   case $1 in
     python3-*) has_module "${1#python3-}" ;;
+    *.jar) has_jar "$1" ;;
     *) command -v "$1" >/dev/null 2>&1 ;;
   esac
 }
@@ -64,6 +67,10 @@ has_module() (
   done
   exit 1
 )
+# has_jar NAME: where Debian has them; by Java, which knows whether it is whole.
+has_jar() {
+  java --dry-run --class-path "/usr/share/java/$1" org.HdrHistogram.HistogramLogProcessor >/dev/null 2>&1
+}
 # fail_rust WHAT COMMAND: fails, and says what to do with rustup and without.
 fail_rust() {
   if there rustup; then

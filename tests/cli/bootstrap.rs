@@ -24,7 +24,7 @@ impl Machine {
             symlink(found, machine.0.path().join(real)).unwrap();
         }
         let programs = "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb \
-                        valgrind zstd xz rg ugrep lnav node npm chromium";
+                        valgrind zstd xz rg ugrep lnav node npm chromium java javac";
         for there in programs.split(' ') {
             machine.has(there, "");
         }
@@ -112,6 +112,17 @@ fn modules_of_python_are_installed_as_programs() {
     assert!(content, "{said}");
     assert!(machine.asked().ends_with(" python3-msgpack\n"));
     assert_eq!(machine.run("test"), (true, String::new()));
+}
+
+#[test]
+fn what_java_needs_is_installed_by_the_names_of_its_packages() {
+    let machine = Machine::new();
+    machine.lacks("javac");
+    machine.has("java", r#"[ -e "$MACHINE/libhdrhistogram-java" ]"#);
+    let (_, said) = machine.run("test");
+    assert!(said.contains("missing: javac"), "{said}");
+    let asked = machine.asked();
+    assert!(asked.ends_with(" default-jdk-headless libhdrhistogram-java\n"), "{asked}");
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod imported;
 mod index_follow;
 mod indexed;
 mod install;
+mod interval_logs;
 mod languages;
 mod layers;
 mod lifecycle;

@@ -4,6 +4,7 @@
 //! a header says, and adds what counts say.
 
 use std::io::Read;
+use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -20,6 +21,12 @@ const V2_DEFLATED: u32 = 0x1c84_9314;
 
 /// Bytes before the counts.
 const HEADER: usize = 40;
+
+/// Fields that say how a writer had its counts in memory, and what floating-point numbers they stood
+/// for. The counts are the same whatever these say, and readers pass over them; in JavaScript, they
+/// are 1 and the smallest number. But the decoder wants them to be 0 and 1.
+const OFFSET: Range<usize> = 8..12;
+const RATIO: Range<usize> = 32..40;
 
 /// Bytes of the longest count.
 const LONGEST: u64 = 9;
@@ -68,6 +75,8 @@ pub fn decode(text: &str, most: u64) -> Result<Histogram<u64>, Flaw> {
         });
     }
     check_counts(counts, header.buckets)?;
+    flat[OFFSET].fill(0);
+    flat[RATIO].copy_from_slice(&1.0_f64.to_be_bytes());
     let mut histogram = Deserializer::new()
         .deserialize::<u64, _>(&mut &flat[..])
         .map_err(|error| Flaw::Encoding {
@@ -139,18 +148,10 @@ impl Header {
             return Err(unknown(bytes));
         }
         let counts_bytes = u64::from(u32_at(bytes, 4)?);
-        let offset = u32_at(bytes, 8)?;
         let digits = u32_at(bytes, 12)?;
         let low = u64_at(bytes, 16)?;
         let high = u64_at(bytes, 24)?;
-        let ratio = f64::from_bits(u64_at(bytes, 32)?);
-        if offset != 0 {
-            return Err(field(
-                "as the offset of its counts",
-                offset.to_string(),
-                "0",
-            ));
-        }
+        u64_at(bytes, RATIO.start)?;
         if digits > 5 {
             return Err(field("significant digits", digits.to_string(), "0 to 5"));
         }
@@ -161,10 +162,6 @@ impl Header {
         if high < 2 * low || high > HIGHEST {
             let expected = "twice the lowest or more, and 63 bits";
             return Err(field("as its highest value", high.to_string(), expected));
-        }
-        if ratio != 1.0 {
-            let expected = "1, as histograms of whole numbers have it";
-            return Err(field("as its ratio", ratio.to_string(), expected));
         }
         let buckets = buckets(low, high, digits).ok_or_else(|| {
             let expected = "less, with so many digits";
