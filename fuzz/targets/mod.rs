@@ -14,6 +14,8 @@ pub mod frames;
 pub mod import;
 /// What lies where an archive has its index.
 pub mod index;
+/// An interval log, or a histogram in one.
+pub mod intervals;
 /// A format, and what is to be filled in.
 pub mod printf;
 /// What people write to say which events they want.

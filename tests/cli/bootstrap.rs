@@ -122,7 +122,10 @@ fn what_java_needs_is_installed_by_the_names_of_its_packages() {
     let (_, said) = machine.run("test");
     assert!(said.contains("missing: javac"), "{said}");
     let asked = machine.asked();
-    assert!(asked.ends_with(" default-jdk-headless libhdrhistogram-java\n"), "{asked}");
+    assert!(
+        asked.ends_with(" default-jdk-headless libhdrhistogram-java\n"),
+        "{asked}"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! many. `make fuzz` goes on from there.
 
 mod elf;
+mod intervals;
 mod mutate;
 mod searching;
 mod seeds;
@@ -18,11 +19,12 @@ use crate::support::size;
 /// A target's name, what it does, and how many changed inputs it is tried with here by default.
 type Target = (&'static str, fn(&[u8]), usize);
 
-const TARGETS: [Target; 9] = [
+const TARGETS: [Target; 10] = [
     ("archive", targets::archive::run, 150),
     ("archive_framed", targets::archive_framed::run, 250),
     ("import", targets::import::run, 300),
     ("index", targets::index::run, 100),
+    ("intervals", targets::intervals::run, 300),
     ("printf", targets::printf::run, 2_000),
     ("query", targets::query::run, 300),
     ("resume", targets::resume::run, 150),

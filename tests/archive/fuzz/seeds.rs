@@ -10,7 +10,7 @@ use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_o
 use timeline_archive::{Archive, Form, Keeping, Output, Preamble, RawEvent, Recorder, Writer};
 
 use super::targets::{archive_framed, frames, ring, scratch::Scratch};
-use super::{elf, searching};
+use super::{elf, intervals, searching};
 use crate::samples::event_of;
 use crate::support::Name;
 
@@ -28,6 +28,9 @@ pub fn all() -> Vec<Seed> {
     add("archive_framed", "odd-blocks", odd_blocks());
     for (name, bytes) in formats() {
         add("printf", name, bytes);
+    }
+    for (name, bytes) in intervals::all() {
+        add("intervals", name, bytes);
     }
     for (name, bytes) in searching::indexes() {
         add("index", name, bytes);
