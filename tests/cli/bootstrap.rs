@@ -110,7 +110,7 @@ fn modules_of_python_are_installed_as_programs() {
     machine.has("python3", r#"[ -e "$MACHINE/python3-msgpack" ]"#);
     let (content, said) = machine.run("test");
     assert!(content, "{said}");
-    assert!(machine.asked().ends_with(" python3-msgpack\n"));
+    assert!(machine.asked().ends_with(" python3-msgpack python3-pip\n"));
     assert_eq!(machine.run("test"), (true, String::new()));
 }
 

@@ -22,9 +22,9 @@ const V2_DEFLATED: u32 = 0x1c84_9314;
 /// Bytes before the counts.
 const HEADER: usize = 40;
 
-/// Fields that say how a writer had its counts in memory, and what floating-point numbers they stood
-/// for. The counts are the same whatever these say, and readers pass over them; in JavaScript, they
-/// are 1 and the smallest number. But the decoder wants them to be 0 and 1.
+/// Fields that say how a writer had its counts in memory, and what floating-point numbers they
+/// stood for. The counts are the same whatever these say, and readers pass over them; in
+/// JavaScript, they are 1 and the smallest number. But the decoder wants them to be 0 and 1.
 const OFFSET: Range<usize> = 8..12;
 const RATIO: Range<usize> = 32..40;
 

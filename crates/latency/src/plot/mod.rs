@@ -17,6 +17,8 @@ mod over_time;
 mod picture;
 mod png;
 mod spectrum;
+#[cfg(test)]
+mod tests;
 
 pub use error::{Error, Result};
 pub use heat_map::HeatMap;

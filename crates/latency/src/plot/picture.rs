@@ -28,8 +28,8 @@ const SVG_SCALE: u32 = 4;
 const PNG_SCALE: u32 = 2;
 const SAMPLES: u32 = 2;
 
-/// How far below its place `plotters` must be told to draw a text in a PNG, of the size of the text:
-/// it takes a line's height for that of small letters.
+/// How far below its place `plotters` must be told to draw a text in a PNG, as a share of its size:
+/// it takes the height of a line for that of small letters.
 const DROP: f64 = 0.13;
 
 const LEAST: u32 = 200;

@@ -343,7 +343,9 @@ proptest! {
         flat in prop::collection::vec(any::<u8>(), 0..60),
         counts in prop::collection::vec(any::<u8>(), 0..40),
         digits in 0_u32..7,
-        low in prop::sample::select(vec![1, 2, 1000, (1 << 53) - 1, (1 << 54) - 1, 1 << 61, 1 << 62]),
+        low in prop::sample::select(
+            vec![1, 2, 1000, (1 << 53) - 1, (1 << 54) - 1, 1 << 61, 1 << 62],
+        ),
         high in 0..=64_u32,
     ) {
         let _ = LogReader::new(packed(&flat).as_bytes(), ReaderOptions::default()).count();

@@ -26,7 +26,8 @@ fn a_log_is_written_as_java_writes_it() {
             "#[Histogram log format version 1.3]",
             "#[StartTime: 1500000040.000 (seconds since epoch), Fri Jul 14 02:40:40 UTC 2017]",
             "#[BaseTime: 1500003640.000 (seconds since epoch)]",
-            "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"",
+            "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
+             \"Interval_Compressed_Histogram\"",
         ]
     );
     assert!(

@@ -31,11 +31,9 @@ fn a_table_for_people_has_units_and_spark_lines() {
         "      20.000         2      1 µs      1 µs      2 ms      2 ms      2 ms      2 ms      \
          2 ms      1 ms  █       █         a\"b"
     );
-    assert_eq!(
-        lines[2],
-        "       0.000         0         -         -         -         -         -         -         \
-         -         -"
-    );
+    let nothing = " ".repeat(9) + "-";
+    let empty = format!("{:>12}{:>10}{}", "0.000", 0, nothing.repeat(8));
+    assert_eq!(lines[2], empty);
     assert!(
         lines[3].starts_with("       total         2      1 µs"),
         "{text}"
@@ -48,7 +46,8 @@ fn csv_and_json_have_nanoseconds() {
     assert_eq!(
         table(TableFormat::Csv),
         "tag,start,offset,length,count,min,p50,p90,p99,p99.9,p99.99,max,mean\n\
-         \"a\"\"b\",60.000,20.000,1.000,2,1000,1000,2000895,2000895,2000895,2000895,2000895,1000692.0\n\
+         \"a\"\"b\",60.000,20.000,1.000,2,1000,1000,2000895,2000895,2000895,2000895,2000895,\
+         1000692.0\n\
          ,61.000,0.000,1.000,0,0,0,0,0,0,0,0,0.0\n\
          \"a\"\"b\",60.000,,1.000,2,1000,1000,2000895,2000895,2000895,2000895,2000895,1000692.0\n\
          ,61.000,,1.000,0,0,0,0,0,0,0,0,0.0\n"
@@ -57,7 +56,8 @@ fn csv_and_json_have_nanoseconds() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(
         lines[0],
-        "{\"type\":\"interval\",\"tag\":\"a\\\"b\",\"start\":60.000,\"offset\":20.000,\"length\":1.000,\
+        "{\"type\":\"interval\",\"tag\":\"a\\\"b\",\"start\":60.000,\"offset\":20.000,\
+         \"length\":1.000,\
          \"count\":2,\"min\":1000,\"p50\":1000,\"p90\":2000895,\"p99\":2000895,\"p99.9\":2000895,\
          \"p99.99\":2000895,\"max\":2000895,\"mean\":1000692.0}"
     );
