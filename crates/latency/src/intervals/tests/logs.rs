@@ -202,3 +202,16 @@ proptest! {
         prop_assert_eq!(log(&header, &found), log(&header, &intervals));
     }
 }
+
+#[test]
+fn the_page_shows_a_log_that_is_one() {
+    let page = include_str!("../../../../../docs/intervals.md");
+    let log = page.split("```text\n").nth(1).unwrap();
+    let log = log.split("```").next().unwrap();
+    let found = read(log.as_bytes(), ReaderOptions::default());
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].tag.as_deref(), Some("parse"));
+    assert_eq!(found[0].histogram.max(), 2_770_943);
+    assert_eq!(found[1].offset(), 4620 * SECOND as i64);
+    assert!(found[1].histogram.is_empty());
+}
