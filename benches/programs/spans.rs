@@ -66,8 +66,8 @@ fn write(file: &str, events: u64) {
         random ^= random << 17;
         let (breath, part) = (number / 6, (number % 6) as usize);
         event.thread = threads[worker].clone();
-        event.definition.category = Some(category.clone());
-        event.definition.format = Some(messages[part].clone());
+        event.definition.category = Some(category);
+        event.definition.format = Some(messages[part]);
         event.definition.level = Some(Priority::Info as u64);
         event.definition.event = Some(part as u64 + 1);
         (event.core, event.lane) = (Some(worker as u64), Some(worker as u64));

@@ -45,11 +45,17 @@ struct Waiting {
     is_open: bool,
 }
 
+/// A thread, and its id in the kernel.
+type Thread = (ThreadRef, u32);
+
+/// An end: its span and its number.
+type End = (u32, u64);
+
 /// The numbers of the ends whose begins have not come yet.
 #[derive(Default)]
 struct Open {
-    /// Of each thread that is known, the oldest end last, each with its span.
-    threads: HashMap<(ThreadRef, u32), Option<Vec<(u32, u64)>>>,
+    /// Of each thread that is known, the oldest end last.
+    threads: HashMap<Thread, Option<Vec<End>>>,
     keys: HashMap<(u32, SpanKey), u64>,
 }
 

@@ -53,7 +53,7 @@ pub enum Verb {
     Index(index::Args),
     Stats(stats::Args),
     Events(events::Args),
-    Histogram(histogram::Args),
+    Histogram(Box<histogram::Args>),
     Outliers(outliers::Args),
     Serve(serve::Args),
     Save(save::Args),

@@ -101,6 +101,9 @@ pub struct Intervals {
     options: IntervalOptions,
     empty: Histogram<u64>,
     tags: Vec<Option<Arc<str>>>,
+    /// The longest duration of the interval of each tag that was given away last. The next histogram
+    /// is made for it: to grow costs more than all records.
+    longest: Vec<u64>,
     /// Where interval 0 begins.
     base: Option<u64>,
     /// What was recorded, by interval and tag.
@@ -134,6 +137,7 @@ impl Intervals {
             length,
             empty,
             tags: Vec::new(),
+            longest: Vec::new(),
             base: None,
             open: BTreeMap::new(),
             next: (0, 0),
@@ -165,6 +169,7 @@ impl Intervals {
             return Err(Error::TooManyTags { most: MOST_TAGS });
         }
         self.tags.push(name.map(Arc::from));
+        self.longest.push(0);
         Ok(TagId(self.tags.len() - 1))
     }
 
@@ -186,7 +191,13 @@ impl Intervals {
         if slot.len() <= tag.0 {
             slot.resize_with(tag.0 + 1, || None);
         }
-        let histogram = slot[tag.0].get_or_insert_with(|| self.empty.clone());
+        let (shape, longest) = (&self.options.shape, self.longest[tag.0]);
+        let made = || {
+            shape
+                .histogram_up_to(longest)
+                .unwrap_or_else(|_| self.empty.clone())
+        };
+        let histogram = slot[tag.0].get_or_insert_with(made);
         let within = match self.options.expected {
             Some(expected) => {
                 let expected = u64::try_from(expected.as_nanos()).unwrap_or(u64::MAX);
@@ -224,6 +235,9 @@ impl Intervals {
         }
         let slot = self.open.get_mut(&number);
         let recorded = slot.and_then(|slot| slot.get_mut(tag)?.take());
+        if let Some(recorded) = &recorded {
+            self.longest[tag] = recorded.max();
+        }
         if tag + 1 < self.tags.len() {
             self.next = (number, tag + 1);
         } else {

@@ -42,11 +42,16 @@ impl Shape {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn histogram(&self) -> Result<Histogram<u64>> {
+        self.histogram_up_to(0)
+    }
+
+    /// The same, with room for durations up to this one, if it grows as needed.
+    pub(super) fn histogram_up_to(&self, longest: u64) -> Result<Histogram<u64>> {
         let wrong = || Error::Shape {
             digits: self.digits,
             highest: self.highest.unwrap_or(HIGHEST),
         };
-        let highest = self.highest.unwrap_or(2);
+        let highest = self.highest.unwrap_or(longest.clamp(2, HIGHEST));
         if !(1..=5).contains(&self.digits) || !(2..=HIGHEST).contains(&highest) {
             return Err(wrong());
         }
