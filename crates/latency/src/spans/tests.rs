@@ -61,11 +61,14 @@ fn event(id: u32, thread: u32, time: u64, key: i64) -> Event {
     }
 }
 
+/// The name, the begin, the end and the depth of a duration.
+type Named = (String, u64, u64, usize);
+
 fn measured(
     source: &Definitions,
     measures: &[Measure],
     events: &[Event],
-) -> (Vec<(String, u64, u64, usize)>, Losses, usize) {
+) -> (Vec<Named>, Losses, usize) {
     let mut matcher = Matcher::new(measures, source);
     let mut all: Vec<Found> = Vec::new();
     events
@@ -243,10 +246,9 @@ proptest! {
             let before = before.take_while(|(place, _)| events[place + 1].missed == 0);
             let mut before = before.map(|(_, event)| event);
             let before = before.find(|one| one.id.0 == 8 && one.thread == thread);
-            if let Some(began) = before.map(|one| one.time.map_or(0, u64::from)) {
-                if began <= time {
-                    expected.push(("t.other".to_owned(), began, time, 0));
-                }
+            let began = before.map(|one| one.time.map_or(0, u64::from));
+            if let Some(began) = began.filter(|began| *began <= time) {
+                expected.push(("t.other".to_owned(), began, time, 0));
             }
         }
         let unknown = |one: &&Event| one.id.0 == 8 && one.thread.0 == 9;
