@@ -1,13 +1,13 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, Source, SpanKey, ThreadRef};
+use timeline::{Event, EventId, Source, SpanKey, ThreadRef};
 
 use super::keys::Keys;
 use super::losses::Losses;
 use super::measure::{Measure, Series};
 use super::roles::{Action, Role, Roles, number_in};
 use super::threads::Threads;
-use super::times::Times;
+use super::times::{Begun, Times};
 
 /// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
 const MOST_NESTED: usize = 4096;
@@ -34,6 +34,21 @@ pub struct Found {
     pub key: Option<SpanKey>,
     /// In how many other spans of its measure and thread it lies.
     pub depth: usize,
+    /// Whether [`Matcher::overdue`] has told of it while it was open.
+    pub told: bool,
+}
+
+/// A duration that has begun, and whose end has not come yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// The number of its series among [`Matcher::series`].
+    pub series: usize,
+    /// When it began, in nanoseconds since 1970.
+    pub begin: u64,
+    /// Its thread and that thread's number in the kernel. `None` if its events are paired by a key.
+    pub thread: Option<(ThreadRef, u32)>,
+    /// The key, if its events are paired by one.
+    pub key: Option<SpanKey>,
 }
 
 /// Finds durations in a stream of events, the oldest first.
@@ -125,9 +140,36 @@ impl<'a> Matcher<'a> {
 
     /// Whether events of this definition matter.
     pub fn concerns(&mut self, event: &Event) -> bool {
-        self.learn(event);
-        self.roles(event)
-            .is_some_and(|roles| !roles.list.is_empty())
+        self.concerns_all(event.id)
+    }
+
+    /// Whether the events of a definition matter, by its number.
+    pub fn concerns_all(&mut self, id: EventId) -> bool {
+        self.learn(id);
+        self.roles(id).is_some_and(|roles| !roles.list.is_empty())
+    }
+
+    /// Tells of each open duration that began at `until` or before it, once. So a span is noticed
+    /// that lasts too long and perhaps never ends.
+    pub fn overdue(&mut self, until: u64, mut tell: impl FnMut(Open)) {
+        self.threads.overdue(until, |thread, series, begin| {
+            tell(Open {
+                series,
+                begin,
+                thread: Some(thread),
+                key: None,
+            });
+        });
+        for keys in &mut self.keys {
+            keys.overdue(until, |key, series, begin| {
+                tell(Open {
+                    series,
+                    begin,
+                    thread: None,
+                    key: Some(key.clone()),
+                });
+            });
+        }
     }
 
     /// Forgets all that is open and counts it: events are missing here.
@@ -145,7 +187,7 @@ impl<'a> Matcher<'a> {
         if event.important {
             return;
         }
-        self.learn(event);
+        self.learn(event.id);
         let Some(Some(roles)) = self.roles.get(event.id.0 as usize) else {
             return;
         };
@@ -174,24 +216,24 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    fn roles(&self, event: &Event) -> Option<&Roles> {
-        self.roles.get(event.id.0 as usize)?.as_ref()
+    fn roles(&self, id: EventId) -> Option<&Roles> {
+        self.roles.get(id.0 as usize)?.as_ref()
     }
 
-    /// Looks at the definition of an event, unless it is known.
+    /// Looks at a definition, unless it is known.
     #[inline]
-    fn learn(&mut self, event: &Event) {
-        if self.roles(event).is_none() {
-            self.learn_new(event);
+    fn learn(&mut self, id: EventId) {
+        if self.roles(id).is_none() {
+            self.learn_new(id);
         }
     }
 
     #[cold]
-    fn learn_new(&mut self, event: &Event) {
-        let Some(definition) = self.source.definition(event.id) else {
+    fn learn_new(&mut self, id: EventId) {
+        let Some(definition) = self.source.definition(id) else {
             return;
         };
-        let place = event.id.0 as usize;
+        let place = id.0 as usize;
         // Only defined events make this longer.
         if self.roles.len() <= place {
             self.roles.resize_with(place + 1, || None);
@@ -250,7 +292,7 @@ impl Play<'_, '_> {
             Action::Every => {
                 let thread = self.thread()?;
                 let before = self.threads.every(thread, role.series, self.time)?;
-                self.duration(role, before, 0, None)
+                self.duration(role, (before, false), 0, None)
             }
             Action::Value(position) => self.value(role, position, roles),
         }
@@ -278,7 +320,7 @@ impl Play<'_, '_> {
         };
         Some(Found {
             value,
-            ..self.found(role, self.time, 0, None)
+            ..self.found(role, (self.time, false), 0, None)
         })
     }
 
@@ -286,19 +328,25 @@ impl Play<'_, '_> {
     fn duration(
         &mut self,
         role: &Role,
-        begin: u64,
+        begun: Begun,
         depth: usize,
         key: Option<SpanKey>,
     ) -> Option<Found> {
-        if begin > self.time {
+        if begun.0 > self.time {
             self.losses.reversed += 1;
             return None;
         }
-        Some(self.found(role, begin, depth, key))
+        Some(self.found(role, begun, depth, key))
     }
 
     #[inline]
-    fn found(&self, role: &Role, begin: u64, depth: usize, key: Option<SpanKey>) -> Found {
+    fn found(
+        &self,
+        role: &Role,
+        (begin, told): Begun,
+        depth: usize,
+        key: Option<SpanKey>,
+    ) -> Found {
         Found {
             series: role.series,
             begin,
@@ -308,6 +356,7 @@ impl Play<'_, '_> {
             tid: self.event.tid,
             key,
             depth,
+            told,
         }
     }
 }

@@ -17,5 +17,7 @@ mod times;
 mod tests;
 
 pub use losses::Losses;
-pub use matcher::{Found, Matcher};
+pub use matcher::{Found, Matcher, Open};
 pub use measure::{Measure, Series, Unit};
+#[cfg(feature = "triggers")]
+pub use times::Times;

@@ -2,6 +2,9 @@
 
 use timeline::{Event, Interpolation, Source};
 
+/// When a duration began, and whether somebody was told that it lasts too long.
+pub type Begun = (u64, bool);
+
 pub struct Times<'a> {
     source: &'a dyn Source,
     between: Option<Interpolation>,
