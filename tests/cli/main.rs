@@ -51,3 +51,4 @@ mod truncation;
 mod twin;
 mod typed;
 mod typed_rust;
+mod watch;

@@ -79,11 +79,12 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-const CRATES: [(&str, usize); 6] = [
+const CRATES: [(&str, usize); 7] = [
     ("src", 70),
     ("ffi/src", 10),
     ("crates/archive/src", 30),
     ("crates/search/src", 10),
+    ("crates/latency/src", 10),
     ("crates/serve/src", 10),
     ("crates/cli/src", 30),
 ];

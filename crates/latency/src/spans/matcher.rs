@@ -19,8 +19,8 @@ const MOST_KEYS: usize = 1 << 20;
 pub struct Found {
     /// The number of its series among [`Matcher::series`].
     pub series: usize,
-    /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time of
-    /// its event.
+    /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time
+    /// of its event.
     pub begin: u64,
     /// When it ended.
     pub end: u64,

@@ -132,7 +132,7 @@ impl Threads {
         Some((begun, place, inside))
     }
 
-    /// Tells of the open ones that began by `until`, each once: the thread, the series and the begin.
+    /// Tells of the open ones that began by `until`, each once: the thread, the series, the begin.
     pub fn overdue(&mut self, until: u64, mut tell: impl FnMut((ThreadRef, u32), usize, u64)) {
         for State { of, open, .. } in &mut self.states {
             for open in open {

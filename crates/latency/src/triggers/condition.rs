@@ -12,15 +12,15 @@ use super::parse;
 /// | text | met |
 /// |---|---|
 /// | `span NAME > TIME` | by a span that takes longer, also while it is still open |
-/// | `span FIRST..LAST > TIME` | by two events of a thread; `FIRST..LAST by FIELD`: with one value |
+/// | `span FIRST..LAST > TIME` | by two events of a thread; `FIRST..LAST by FIELD`: of one value |
 /// | `p99(NAME, 1s) > TIME` | by the durations of a window; `p50` to `p100`, `max` |
 /// | `rate(EVENT, 1s) > 1000/s` | by the number of events in a window |
 /// | `event EVENT where CONDITION` | by an event whose values meet a condition of `--where` |
 /// | `missing EVENT for TIME` | if no such event comes for that time |
 ///
 /// `>` may be `>=`, `<` or `<=`. Names are patterns: `*` is any text and `?` any one character. A
-/// name may stand in quotes. Times have units: `100us`, `1.5ms`, `2s`; rates are those of `s`, `ms`,
-/// `min` and `h`, and their numbers may end with `k`, `M` or `G`.
+/// name may stand in quotes. Times have units: `100us`, `1.5ms`, `2s`. Rates are those of `us`,
+/// `ms`, `s`, `min` and `h`, and their numbers may end with `k`, `M` or `G`.
 ///
 /// # Example
 /// ```

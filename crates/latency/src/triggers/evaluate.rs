@@ -16,8 +16,8 @@ use crate::spans::Times;
 /// limit is judged only when all of the window is known. A percentile of no durations meets
 /// nothing. An event is missing from the last one on, or from the first time that was seen.
 ///
-/// Where entries are missing ([`Event::missed`]), open spans are forgotten, no event is missing, and
-/// no window is whole.
+/// Where entries are missing ([`Event::missed`]), open spans are forgotten, no event is missing,
+/// and no window is whole.
 ///
 /// # Example
 /// ```
@@ -161,8 +161,8 @@ impl<'a> Triggers<'a> {
         self.add(event, fired);
     }
 
-    /// Looks at conditions that time alone may meet: no event before this time, in nanoseconds since
-    /// 1970, is still to come. Not at open spans: for an archive, which has their ends as well.
+    /// Looks at conditions that time alone may meet: no event before this time, in nanoseconds
+    /// since 1970, is still to come. Not at open spans: an archive has their ends as well.
     pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
         self.now = self.now.max(time);
         let states = self.states.iter_mut();

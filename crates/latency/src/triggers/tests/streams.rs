@@ -90,7 +90,11 @@ proptest! {
     }
 
     #[test]
-    fn percentiles_are_those_of_the_model(steps in steps(), percent in 1_u32..=100, hold in 0_u64..3_000_000) {
+    fn percentiles_are_those_of_the_model(
+        steps in steps(),
+        percent in 1_u32..=100,
+        hold in 0_u64..3_000_000,
+    ) {
         // Durations below 2,048 units are exact in a histogram.
         let coarse = |time: u64| 1_000_000_000 + (time - 1_000_000_000) / 1_000;
         let steps: Vec<Step> = with_end(steps).into_iter().map(|step| match step {
