@@ -1,4 +1,4 @@
-//! Snapshots and archives: when would a condition have been met?
+//! Snapshots and archives: tests when conditions would have been met in them.
 
 use super::{begin, end, tick};
 use crate::command::*;

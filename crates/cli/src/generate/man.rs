@@ -19,8 +19,8 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "1",
-        "Failure. The reason is on standard error. Also: verify found damage, search found nothing, \
-         and watch ended before a condition was met.",
+        "Failure. The reason is on standard error. Also: verify found damage, search found \
+         nothing, and watch ended before a condition was met.",
     ),
     (
         "2",

@@ -47,9 +47,7 @@ impl Snapshots {
             .recursive(true)
             .mode(0o700)
             .create(folder);
-        made.map_err(|error| {
-            Failure::Message(permission::failed("create", folder, &error))
-        })?;
+        made.map_err(|error| Failure::Message(permission::failed("create", folder, &error)))?;
         Ok(Snapshots {
             folder: folder.into(),
             after,
