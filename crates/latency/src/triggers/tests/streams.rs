@@ -52,9 +52,14 @@ fn met(fired: Vec<Fired>, model: &[Met]) -> Vec<Met> {
     all
 }
 
-/// With the last look at the clock, so that nothing is pending.
+/// With a last look at the clock, when nothing is in any window.
 fn with_end(mut steps: Vec<Step>) -> Vec<Step> {
-    steps.push(Step::Tick(2_000_000_000));
+    let last = match steps.last() {
+        Some(Step::Event(event)) => event.ticks,
+        Some(Step::Tick(now)) => *now,
+        None => 0,
+    };
+    steps.push(Step::Tick(last + 15_000_000));
     steps
 }
 
@@ -92,11 +97,11 @@ proptest! {
     #[test]
     fn percentiles_are_those_of_the_model(
         steps in steps(),
-        percent in 1_u32..=100,
+        percent in prop::sample::select(vec![1_u32, 50, 90, 99, 100]),
         hold in 0_u64..3_000_000,
     ) {
-        // Durations below 2,048 units are exact in a histogram.
-        let coarse = |time: u64| 1_000_000_000 + (time - 1_000_000_000) / 1_000;
+        // A histogram knows durations to a thousandth: none is as near to the limit.
+        let coarse = |time: u64| time / 50_000 * 50_000;
         let steps: Vec<Step> = with_end(steps).into_iter().map(|step| match step {
             Step::Event(one) => Step::Event(Event {
                 missed: one.missed,
@@ -104,14 +109,13 @@ proptest! {
             }),
             Step::Tick(now) => Step::Tick(coarse(now)),
         }).collect();
-        let judged = Judged::Percentile(percent, 700);
-        let expected = model::windows(&steps, 1_000_000, hold, &judged);
+        let judged = Judged::Percentile(percent, 625_000);
+        let expected = model::windows(&steps, 5_000_000, hold, &judged);
         let condition = match percent {
-            100 => "max(t.job, 1ms) > 700ns".to_owned(),
-            _ => format!("p{percent}(t.job, 1ms) > 700ns"),
+            100 => "max(t.job, 5ms) > 625us".to_owned(),
+            _ => format!("p{percent}(t.job, 5ms) > 625us"),
         };
         let found = met(fired(&condition, hold, &Query::default(), &steps), &expected);
-        // A histogram knows them to a thousandth.
         let known = |met: &[Met]| met.iter().map(|(at, _)| *at).collect::<Vec<_>>();
         prop_assert_eq!(known(&found), known(&expected));
         for ((_, found), (_, expected)) in found.iter().zip(&expected) {
@@ -142,7 +146,8 @@ fn a_span_that_hangs_fires_once_with_its_thread() {
         Step::Tick(9_000),
         at(END, 10_000),
         at(START, 20_000),
-        Step::Tick(30_000),
+        Step::Tick(21_000),
+        Step::Tick(21_001),
         at(FINISH, 40_000),
     ];
     let found = fired("span t.* > 1us", 0, &Query::default(), &steps);
@@ -154,11 +159,13 @@ fn a_span_that_hangs_fires_once_with_its_thread() {
     assert_eq!((hung.begin, hung.end), (Some(1_000), None));
     assert_eq!(hung.thread.as_ref().map(|thread| thread.tid), Some(1));
     assert_eq!((keyed.name.as_str(), keyed.begin), ("t.call", Some(20_000)));
+    assert_eq!(keyed.seen, Seen::Nanoseconds(1_001));
     assert!(keyed.thread.is_none() && keyed.key.is_some());
     // Short spans are short only once they have ended.
     let found = fired("span t.job < 1ms", 0, &Query::default(), &steps);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].end, Some(10_000));
+    assert!(fired("span t.job < 5us", 0, &Query::default(), &steps).is_empty());
 }
 
 #[test]
@@ -209,8 +216,14 @@ fn a_recording_tells_the_time_by_its_events() {
     let all = Query::default();
     let mut triggers = super::Triggers::new(&conditions, &all, &source);
     let mut found = Vec::new();
-    for one in [(TICK, 1_000), (BEGIN, 1_999), (BEGIN, 2_000), (TICK, 9_000)] {
-        triggers.add_recorded(&event(one.0, 1, one.1, 0), &mut |one| found.push(one.time));
+    for (id, time, count) in [
+        (TICK, 1_000, 0),
+        (BEGIN, 1_999, 0),
+        (BEGIN, 2_000, 1),
+        (TICK, 9_000, 1),
+    ] {
+        triggers.add_recorded(&event(id, 1, time, 0), &mut |one| found.push(one.time));
+        assert_eq!(found.len(), count, "{time}");
     }
     assert_eq!(found, [2_000]);
     assert_eq!(triggers.now(), 9_000);
