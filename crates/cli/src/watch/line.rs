@@ -10,6 +10,7 @@ use timeline::dump::printable;
 use timeline_latency::{Condition, Fired, Seen};
 
 use crate::format::Rate;
+use crate::json::escaped;
 use crate::output::{self, Line};
 use crate::style::Theme;
 use crate::time::{Form, Span, WallClock};
@@ -109,8 +110,7 @@ impl Printer {
             ignored,
             snapshot: snapshot.map(|path| path.display().to_string()),
         };
-        let text = serde_json::to_string(&row)?;
-        writeln!(out, "{text}")
+        escaped::write_line(&row, out)
     }
 }
 

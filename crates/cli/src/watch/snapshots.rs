@@ -58,12 +58,14 @@ impl Snapshots {
 
     /// Plans one, and returns the name that it will have, unless another file takes it.
     pub fn plan(&mut self, at: &Arc<Attached>, path: &Path, environment: Environment) -> PathBuf {
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy();
+        let stem = name.strip_suffix(".timeline").unwrap_or(&name);
         let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
         let mut snapshot = Snapshot {
             at: Arc::clone(at),
             due: Instant::now() + self.after,
-            name: (format!("{}-{time}", stem.to_string_lossy()), 1),
+            name: (format!("{stem}-{time}"), 1),
             folder: self.folder.clone(),
             saved: None,
             environment,

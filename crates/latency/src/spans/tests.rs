@@ -243,10 +243,10 @@ proptest! {
             let before = before.take_while(|(place, _)| events[place + 1].missed == 0);
             let mut before = before.map(|(_, event)| event);
             let before = before.find(|one| one.id.0 == 8 && one.thread == thread);
-            if let Some(began) = before.map(|one| one.time.map_or(0, u64::from)) {
-                if began <= time {
-                    expected.push(("t.other".to_owned(), began, time, 0));
-                }
+            if let Some(began) = before.map(|one| one.time.map_or(0, u64::from))
+                && began <= time
+            {
+                expected.push(("t.other".to_owned(), began, time, 0));
             }
         }
         let unknown = |one: &&Event| one.id.0 == 8 && one.thread.0 == 9;
