@@ -40,7 +40,7 @@ def watched(programs, rate, seconds):
             raise Failed("bench-spans: expected \"ready\"")
         start = time.perf_counter()
         watch = subprocess.Popen([programs.command, "watch", programs.name, "--when", "span engine.breath > 1ms",
-                                  "--cooldown", "0s", "--json", "--duration", f"{seconds}s"],
+                                  "--cooldown", "0s", "--json", "--read-only", "--duration", f"{seconds}s"],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         delays = []
         for line in watch.stdout:
