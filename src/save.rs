@@ -18,7 +18,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::files::Replacement;
+use crate::files::{NewFile, Replacement};
 use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::reader::{self, Chunk};
@@ -48,24 +48,40 @@ pub(crate) type Wanted<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
 /// written under a temporary name.
 pub(crate) fn save(segment: &Segment, file: &Path, wanted: Option<Wanted>) -> Result<Saved> {
     let replacement = Replacement::of(file)?;
-    if segment.geometry.total > shm::file_size_limit() {
-        return Err(Error::NoSpace {
+    refuse_long(segment, file)?;
+    replacement.write(|out| whole(segment, out, wanted))
+}
+
+/// Saves all events of `segment` to a new file. It has no name before it is whole.
+pub(crate) fn save_new(segment: &Segment, file: &Path) -> Result<Saved> {
+    let new = NewFile::at(file).map_err(|e| Error::io("create", file, e))?;
+    refuse_long(segment, file)?;
+    let written = whole(segment, new.file(), None).map_err(|e| Error::io("write", file, e))?;
+    new.keep().map_err(|e| Error::io("write", file, e))?;
+    Ok(written)
+}
+
+fn refuse_long(segment: &Segment, file: &Path) -> Result<()> {
+    match segment.geometry.total > shm::file_size_limit() {
+        false => Ok(()),
+        true => Err(Error::NoSpace {
             path: file.to_path_buf(),
             needed: segment.geometry.total,
             free: shm::file_size_limit(),
-        });
+        }),
     }
-    replacement.write(|out| {
-        let mut snapshot = Snapshot {
-            segment,
-            out,
-            wanted,
-        };
-        let saved = snapshot.write()?;
-        // Otherwise lost bytes would be saved as if they had never been written.
-        segment.intact().map_err(std::io::Error::other)?;
-        Ok(saved)
-    })
+}
+
+fn whole(segment: &Segment, out: &File, wanted: Option<Wanted>) -> std::io::Result<Saved> {
+    let mut snapshot = Snapshot {
+        segment,
+        out,
+        wanted,
+    };
+    let saved = snapshot.write()?;
+    // Otherwise lost bytes would be saved as if they had never been written.
+    segment.intact().map_err(std::io::Error::other)?;
+    Ok(saved)
 }
 
 /// How many entries are copied before they are written: 1 MiB.

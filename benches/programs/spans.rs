@@ -1,119 +1,72 @@
-//! Measures how fast the durations of spans are found in an archive.
+//! Logs short spans at a steady rate, and a long one from time to time: for benches/latency.py.
 //!
-//!     bench-spans --mode write --file FILE --events E
-//!         writes an archive of E events of two threads: an hour of breaths with two apps in each
-//!     bench-spans --mode durations --file FILE --repeats R
-//!         finds all durations and records them in histograms of seconds, as the command does
+//!     bench-spans --rate EVENTS_PER_SECOND --seconds N
+//!
+//! BENCH_RING names the timeline. It says "ready" once it logs. Ten times a second another thread
+//! logs a span of a bit more than a millisecond.
 
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
 
-use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use measure::{arguments, cpu_ns, fail, number};
-use timeline::Priority;
-use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
-use timeline_latency::intervals::{IntervalOptions, Intervals};
-use timeline_latency::{Matcher, Measure, each_duration};
+use measure::{arguments, fail, number, ring};
+use timeline::{Priority, Timeline, event};
 
-/// Events that a thread has side by side in a file.
-const CHUNK: u64 = 64;
-/// Nanoseconds of the whole archive.
-const HOUR: u64 = 3_600_000_000_000;
-/// When it begins.
-const START: u64 = 1_700_000_000_000_000_000;
-/// What a breath logs.
-const MESSAGES: [&str; 6] = [
-    "begin breath $number",
-    "begin pull $app",
-    "end pull $app",
-    "begin push $app",
-    "end push $app",
-    "end breath $number",
-];
+const TURN: Duration = Duration::from_millis(1);
+const LONG_SPAN: Duration = Duration::from_micros(1200);
+const BETWEEN: Duration = Duration::from_millis(100);
 
 fn main() {
-    let [mode, file, events, repeats] = arguments(["mode", "file", "events", "repeats"]);
-    match (mode.as_deref(), file) {
-        (Some("write"), Some(file)) => write(&file, number("events", events, 20_000_000)),
-        (Some("durations"), Some(file)) => durations(&file, number("repeats", repeats, 5)),
-        _ => fail("--mode: expected write or durations, with --file"),
-    }
-}
-
-/// The value, or the end.
-fn must<T>(result: Result<T, impl std::fmt::Display>) -> T {
-    result.unwrap_or_else(|error| fail(error))
-}
-
-fn write(file: &str, events: u64) {
-    let mut writer = Writer::new(must(File::create(file)), 7, Form::Blocks);
-    let threads = ["worker-1", "worker-2"].map(|name| RawThread {
-        tid: Some(name.len() as u64),
-        name: Some(writer.string(name)),
-        ..RawThread::default()
+    let [rate, seconds] = arguments(["rate", "seconds"]);
+    let rate = number("rate", rate, 1_000_000);
+    let length = Duration::from_secs(number("seconds", seconds, 10));
+    let (path, _) = ring();
+    let tl = Timeline::new(&path).unwrap_or_else(|error| fail(error));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                std::thread::sleep(BETWEEN);
+                event!(
+                    tl,
+                    Priority::Info,
+                    "engine",
+                    "begin breath {number}",
+                    number = 0_u64
+                );
+                std::thread::sleep(LONG_SPAN);
+                event!(
+                    tl,
+                    Priority::Info,
+                    "engine",
+                    "end breath {number}",
+                    number = 0_u64
+                );
+            }
+        });
+        let (start, mut logged) = (Instant::now(), 0_u64);
+        println!("ready");
+        while start.elapsed() < length {
+            let due = start.elapsed().as_nanos() * u128::from(rate) / 1_000_000_000;
+            while u128::from(logged) < due {
+                let number = logged;
+                event!(
+                    tl,
+                    Priority::Info,
+                    "engine",
+                    "begin breath {number}",
+                    number
+                );
+                event!(tl, Priority::Info, "engine", "end breath {number}", number);
+                logged += 2;
+            }
+            std::thread::sleep(TURN);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        println!("{logged}");
     });
-    let category = writer.string("engine");
-    let messages = MESSAGES.map(|message| writer.string(message));
-    let (mut event, mut random) = (RawEvent::default(), 0x2545_f491_4f6c_dd1d_u64);
-    let mut logged = [0_u64; 2];
-    for i in 0..events {
-        let worker = (i / CHUNK % 2) as usize;
-        let number = logged[worker];
-        logged[worker] += 1;
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let (breath, part) = (number / 6, (number % 6) as usize);
-        event.thread = threads[worker].clone();
-        event.definition.category = Some(category);
-        event.definition.format = Some(messages[part]);
-        event.definition.level = Some(Priority::Info as u64);
-        event.definition.event = Some(part as u64 + 1);
-        (event.core, event.lane) = (Some(worker as u64), Some(worker as u64));
-        event.number = Some(number);
-        let time = i * (HOUR / events) + random % 50;
-        event.ticks = Some(1_000_000 + 3 * time);
-        event.unix_nanos = Some(START + time);
-        event.args.clear();
-        event.args.push(breath as i64);
-        must(writer.event(&event));
-    }
-    must(writer.flush());
-}
-
-fn durations(file: &str, repeats: u64) {
-    let measures = [Measure::Spans("*".into())];
-    for repeat in 0..repeats {
-        let before = cpu_ns();
-        let archive = must(Archive::open(file));
-        let mut matcher = Matcher::new(&measures, &archive);
-        let mut intervals = must(Intervals::new(IntervalOptions::default()));
-        let (mut tags, mut found, mut longest) = (Vec::new(), 0_u64, 0);
-        each_duration(
-            &archive,
-            &mut matcher,
-            0..u64::MAX,
-            false,
-            &mut |matcher, ended, _| {
-                found += 1;
-                while tags.len() <= ended.series {
-                    let name = matcher.series()[tags.len()].name.clone();
-                    tags.push(must(intervals.tag(Some(&name))));
-                }
-                intervals.record(tags[ended.series], ended.end, ended.value);
-                while let Some(interval) = intervals.due() {
-                    longest = interval.histogram.max().max(longest);
-                }
-            },
-        );
-        std::hint::black_box(longest);
-        let (cpu, events) = (cpu_ns() - before, archive.count() as f64);
-        println!(
-            "{{\"repeat\":{repeat},\"events\":{events},\"found\":{found},\
-             \"event_cpu_ns\":{:.2},\"events_per_cpu_us\":{:.1}}}",
-            cpu / events,
-            1e3 * events / cpu
-        );
-    }
+    drop(tl);
+    timeline::unlink(&path).unwrap_or_else(|error| fail(error));
 }

@@ -325,6 +325,30 @@ impl Attached {
         save::save(&self.segment, file.as_ref(), None)
     }
 
+    /// Saves a snapshot to a new file, which has no name before it is whole. A file of this name is
+    /// not replaced.
+    ///
+    /// # Errors
+    /// `Io`, of the kind `AlreadyExists` if there is a file of this name.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Attached, Timeline};
+    /// # let path = format!("/timeline-doc-save-new-{}", std::process::id());
+    /// # let path = path.as_str();
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("snapshot.timeline");
+    /// let timeline = Timeline::with_size(path, 1024, 4096)?; // "/timeline", say
+    /// let at = Attached::open(path)?;
+    /// at.save_new(&file)?;
+    /// assert!(at.save_new(&file).is_err());
+    /// # timeline::unlink(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn save_new(&self, file: impl AsRef<Path>) -> Result<Saved> {
+        save::save_new(&self.segment, file.as_ref())
+    }
+
     /// Saves a snapshot with only those events for which `is_wanted` returns true, also of the
     /// important ones. Events that it leaves out are not missing in the snapshot: the numbers of
     /// the others, and the gaps between them, are those of this timeline.

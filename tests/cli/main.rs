@@ -53,3 +53,4 @@ mod truncation;
 mod twin;
 mod typed;
 mod typed_rust;
+mod watch;

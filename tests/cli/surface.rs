@@ -10,10 +10,32 @@ use nix::unistd::Pid;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 22] = [
-    "list", "info", "dump", "tail", "search", "index", "stats", "events", "serve", "save",
-    "record", "import", "export", "verify", "repair", "priority", "enable", "disable", "channel",
-    "sample", "rm", "demo",
+const VERBS: [&str; 25] = [
+    "list",
+    "info",
+    "dump",
+    "tail",
+    "search",
+    "index",
+    "stats",
+    "events",
+    "histogram",
+    "outliers",
+    "serve",
+    "save",
+    "record",
+    "import",
+    "export",
+    "verify",
+    "repair",
+    "priority",
+    "enable",
+    "disable",
+    "channel",
+    "sample",
+    "watch",
+    "rm",
+    "demo",
 ];
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -131,13 +153,16 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
                 .any(|file| directory.join(file).exists());
         status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
     });
-    let is_endless = matches!(args[0], "tail" | "record" | "sample" | "serve" | "demo");
+    let is_endless = matches!(
+        args[0],
+        "tail" | "record" | "sample" | "serve" | "demo" | "watch"
+    );
     if status.is_none() && (is_import || is_endless) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     }
     let status = child.wait().unwrap();
-    // A search may find nothing.
-    let is_search = args[0] == "search";
+    // These may find nothing.
+    let is_search = matches!(args[0], "search" | "watch");
     assert!(
         status.success() || (is_search && status.code() == Some(1)),
         "timeline {args:?}: {}",

@@ -206,6 +206,13 @@ fn read(shown: &mut Shown, path: &dyn AsRef<OsStr>, ends: bool) {
         shown.succeed(&[&"dump", path, &how]);
         if ends {
             shown.succeed(&[&"tail", path, &how]);
+            shown.succeed(&[
+                &"watch",
+                path,
+                &"--when",
+                &"event *",
+                &how.replace("long", "json"),
+            ]);
         }
     }
     shown.succeed(&[&"info", path]);
@@ -335,6 +342,11 @@ fn failures(shown: &mut Shown, snapshot: &Path) {
     shown.run(&[
         &"sample", &live, &"--level", &HOSTILE, &"--for", &HOSTILE, &"--every", &HOSTILE,
     ]);
+    for option in ["--when", "--then", "--for", "--cooldown", "--save"] {
+        shown.run(&[
+            &"watch", &snapshot, &"--when", &"event *", &option, &HOSTILE,
+        ]);
+    }
     shown.run(&[&"demo", &"--seconds", &HOSTILE]);
     shown.run(&[&"demo", &nowhere]);
     shown.run(&[&"generate", &"man", &Path::new("/dev/null").join(&nothing)]);

@@ -14,6 +14,7 @@ use crate::target::Target;
 use crate::{
     channel, demo, dump, events, export, generate, histogram, import, index, info, list, outliers,
     output, priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
+    watch,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -67,6 +68,7 @@ pub enum Verb {
     Disable(priority::DisableArgs),
     Channel(channel::Args),
     Sample(sample::Args),
+    Watch(watch::Args),
     Rm(rm::Args),
     Demo(demo::Args),
     #[command(hide = true)]
@@ -92,6 +94,7 @@ impl Verb {
             Verb::Disable(args) => Some(("disable", args.names.target())),
             Verb::Channel(args) => Some(("channel", &mut args.target)),
             Verb::Sample(args) => Some(("sample", &mut args.target)),
+            Verb::Watch(args) => Some(("watch", &mut args.target)),
             _ => None,
         }
     }
@@ -121,6 +124,7 @@ pub const EXAMPLES: &[(&str, &[Example])] = &[
     ("disable", priority::DISABLE_EXAMPLES),
     ("channel", channel::EXAMPLES),
     ("sample", sample::EXAMPLES),
+    ("watch", watch::EXAMPLES),
     ("rm", rm::EXAMPLES),
     ("demo", demo::EXAMPLES),
 ];

@@ -46,6 +46,7 @@ mod thread_columns;
 mod time;
 mod trust;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -55,7 +56,7 @@ use failure::{Failure, Result};
 fn main() -> ExitCode {
     let mut failed = ExitCode::FAILURE;
     let run = |(verb, _pager): (Verb, _)| {
-        if let Verb::Search(_) = verb {
+        if let Verb::Search(_) | Verb::Watch(_) = verb {
             // As grep: 1 means that nothing was found.
             failed = ExitCode::from(2);
         }
@@ -97,6 +98,7 @@ fn run(verb: Verb) -> Result {
         Verb::Disable(args) => priority::disable(&args),
         Verb::Channel(args) => channel::run(&args),
         Verb::Sample(args) => sample::run(&args),
+        Verb::Watch(args) => watch::run(&args),
         Verb::Rm(args) => rm::run(&args),
         Verb::Demo(args) => demo::run(&args),
         Verb::Generate(args) => generate::run(&args, command::command(), command::EXAMPLES),

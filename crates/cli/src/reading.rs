@@ -64,6 +64,14 @@ impl Reading {
         })
     }
 
+    /// One that was opened by this name.
+    pub fn of(target: &Target, opened: Opened) -> Reading {
+        Reading {
+            path: target.path().into(),
+            opened,
+        }
+    }
+
     /// The name that was given.
     pub fn path(&self) -> &Path {
         &self.path

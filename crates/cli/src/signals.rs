@@ -64,6 +64,9 @@ pub fn take_limits_for_errors() -> Result {
 /// twice: to its child, and to the group that the child is in.
 const SAME: Duration = Duration::from_millis(250);
 
+/// A pipe that is writable takes this much without blocking (PIPE_BUF).
+const SURE: usize = 4096;
+
 /// One of the signals.
 #[derive(Default)]
 struct Caught {
@@ -183,6 +186,17 @@ impl Signals {
         )
     }
 
+    /// Writes a last line to standard output although a signal came, if there is room for it.
+    pub fn write_if_room(&self, line: &[u8]) {
+        let stdout = io::stdout();
+        let mut fds = [PollFd::new(stdout.as_fd(), PollFlags::POLLOUT)];
+        let has_room = matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..));
+        if has_room && line.len() <= SURE {
+            // Nobody is left to whom an error matters.
+            let _ = nix::unistd::write(stdout.as_fd(), line);
+        }
+    }
+
     fn poll(&self, other: Option<(BorrowedFd<'_>, PollFlags)>, timeout: Option<Duration>) -> Woken {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         loop {
@@ -257,8 +271,6 @@ impl Interruptible<'_> {
 
 impl Write for Interruptible<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        // A pipe that is writable takes this much without blocking (PIPE_BUF).
-        const SURE: usize = 4096;
         let stdout = (self.inner.as_fd(), PollFlags::POLLOUT);
         match self.signals.poll(Some(stdout), None) {
             Woken::Interrupted => Err(io::Error::other(Interrupted)),

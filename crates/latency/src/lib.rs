@@ -1,12 +1,14 @@
 //! Durations between events: spans, interval histograms and triggers.
 //!
-//! `spans` finds the durations in a stream of events, `archived` those of an archive, [`intervals`] makes
-//! histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them. Each
-//! module uses only those named before it.
+//! `spans` finds the durations in a stream of events, `archived` those of an archive, [`intervals`]
+//! makes histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them.
+//! `triggers` tells when a condition is met. Each module uses only those named before it.
 
 #[cfg(feature = "archives")]
 mod archived;
 mod spans;
+#[cfg(feature = "triggers")]
+mod triggers;
 
 pub mod intervals;
 #[cfg(feature = "plots")]
@@ -14,7 +16,9 @@ pub mod plot;
 
 #[cfg(feature = "archives")]
 pub use archived::each_duration;
-pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Series, Unit};
+pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit};
+#[cfg(feature = "triggers")]
+pub use triggers::{Condition, Error as ConditionError, Fired, Seen, Triggers};
 
 /// A histogram of durations in nanoseconds.
 pub type Histogram = hdrhistogram::Histogram<u64>;

@@ -49,8 +49,8 @@ fn dumps_of_all_sources_and_orders_say_how_long_spans_took() {
     }
 }
 
-/// Whether these are the same, but for the nanosecond by which the time of an event of a ring changes
-/// when the clocks were looked at again.
+/// Whether these are the same, but for the nanosecond by which the time of an event of a ring
+/// changes when the clocks were looked at again.
 fn are_close(shown: &[Option<u64>], expected: &[Option<u64>]) -> bool {
     let is_close = |(one, other): (&Option<u64>, &Option<u64>)| match (one, other) {
         (Some(one), Some(other)) => one.abs_diff(*other) <= 1,

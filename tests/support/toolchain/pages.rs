@@ -52,13 +52,18 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Output less what differs from run to run: the first three columns of a row of a dump.
+/// Output less what differs from run to run: the first three columns of a row of a dump, and how
+/// long a span took.
 pub fn steady(output: &str) -> Vec<String> {
     let number = |word: &&str| *word == "-" || word.bytes().all(|b| b.is_ascii_digit());
     let rows = output.lines().map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let row = words.len() > 3 && words[..3].iter().all(number);
-        words[if row { 3 } else { 0 }..].join(" ")
+        let text = words[if row { 3 } else { 0 }..].join(" ");
+        match text.rsplit_once(" took ") {
+            Some((event, _)) if row => format!("{event} took some time"),
+            _ => text,
+        }
     });
     rows.collect()
 }

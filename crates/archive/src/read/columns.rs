@@ -8,8 +8,7 @@ use std::cell::OnceCell;
 use timeline::{EventId, ThreadRef, Value, ValueKind};
 
 use crate::format::block::{
-    CORE, FIXED, HAS_CORE, HAS_TICKS, HAS_TIME, MAX_ARGS, MAX_EVENTS, Pace, SHAPE, Shape, THREAD,
-    TICKS, TIME,
+    CORE, FIXED, HAS_CORE, MAX_ARGS, MAX_EVENTS, Pace, SHAPE, Shape, THREAD,
 };
 use crate::format::event::has_payload;
 use crate::format::stored::{ENTRY, MOST_REPEATED, MOST_TIME, Stored};
@@ -23,8 +22,8 @@ use crate::read::unpack::UnpackedEvents;
 /// Methods that return an `Option` return `None` if the column is damaged.
 pub struct BlockColumns<'a> {
     table: &'a [Shape],
-    columns: &'a [Cursor<'a>],
-    pace: Pace,
+    pub(super) columns: &'a [Cursor<'a>],
+    pub(super) pace: Pace,
     definitions: Vec<EventId>,
     forms: Vec<ShapeValues>,
     threads: Vec<(ThreadRef, u32)>,
@@ -137,38 +136,6 @@ impl<'a> BlockColumns<'a> {
         cores.collect()
     }
 
-    /// The time of each event in nanoseconds since 1970; 0 if it is not known.
-    pub fn times(&self) -> Option<Vec<u64>> {
-        self.moments(|_, time| time)
-    }
-
-    /// The ticks and the time of each event; 0 stands for those that are not known.
-    pub fn ticks_and_times(&self) -> Option<Vec<(u64, u64)>> {
-        self.moments(|ticks, time| (ticks.unwrap_or(0), time))
-    }
-
-    fn moments<T>(&self, make: impl Fn(Option<u64>, u64) -> T) -> Option<Vec<T>> {
-        let (mut of_ticks, mut of_times) = (self.columns[TICKS], self.columns[TIME]);
-        let (mut ticks, steps) = (self.pace.ticks, self.pace.steps());
-        let mut time = steps.map_or(0, |(_, before)| before);
-        let times = self.masks().map(|has| {
-            if has & HAS_TICKS != 0 {
-                ticks = ticks.wrapping_add(signed(of_ticks.get_any()?));
-            }
-            let ticks = (has & HAS_TICKS != 0).then_some(ticks);
-            if has & HAS_TIME == 0 {
-                return Some(make(ticks, 0));
-            }
-            if let Some((unit, _)) = steps {
-                let passed = signed(of_times.get_any()?);
-                time = time.wrapping_add(passed.wrapping_mul(unit));
-                return Some(make(ticks, time));
-            }
-            Some(make(ticks, of_times.difference(self.pace.expect(ticks))?))
-        });
-        times.collect()
-    }
-
     /// The places of the events of a shape, in order.
     pub fn places(&self, shape: usize) -> &[u16] {
         let all = self.places.get_or_init(|| {
@@ -183,7 +150,7 @@ impl<'a> BlockColumns<'a> {
     }
 
     /// Which fields each event has.
-    fn masks(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn masks(&self) -> impl Iterator<Item = u64> {
         let shapes = self.shapes.iter();
         shapes.map(|shape| self.table[usize::from(*shape)].has)
     }

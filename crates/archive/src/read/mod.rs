@@ -14,6 +14,7 @@ pub(crate) mod follow;
 pub(crate) mod form;
 pub(crate) mod gaps;
 pub(crate) mod merge;
+pub(crate) mod moments;
 pub(crate) mod names;
 pub(crate) mod newest;
 pub(crate) mod open;

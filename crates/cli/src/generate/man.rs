@@ -19,12 +19,13 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "1",
-        "Failure. The reason is on standard error. Also: verify found damage, and search nothing.",
+        "Failure. The reason is on standard error. Also: verify found damage, search found \
+         nothing, and watch ended before a condition was met.",
     ),
     (
         "2",
         "The command line is wrong. Also: it names no timeline, and shared memory has none or \
-         several; and any failure of search.",
+         several; and any failure of search and watch.",
     ),
 ];
 

@@ -1,8 +1,8 @@
 //! `timeline histogram`: durations as percentiles over time, and as interval logs of HdrHistogram.
 //!
 //! recording.rs makes intervals of the durations of events, follow.rs goes on with those that come,
-//! and logs.rs reads intervals from logs. output.rs takes them: as a table, a log or a distribution,
-//! and plots.rs draws them.
+//! and logs.rs reads intervals from logs. output.rs takes them, as a table, a log or a
+//! distribution, and plots.rs draws them.
 
 mod follow;
 mod logs;
@@ -117,8 +117,7 @@ pub const EXAMPLES: &[Example] = &[
     ),
     (
         "From one event to another with the same id, as a picture",
-        "timeline histogram flights/ --from http.got_request --to http.sent_response --key id \\\n      \
-         --plot requests.svg",
+        "timeline histogram flights/ --from http.got_* --to http.sent_* --key id --plot all.svg",
     ),
     (
         "One second of an archive in detail",

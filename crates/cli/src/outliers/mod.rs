@@ -67,8 +67,8 @@ pub const EXAMPLES: &[Example] = &[
     ),
     (
         "Requests between 14:02 and 14:03 that failed, paired by their number",
-        "timeline outliers flights/ --from http.got_request --to http.sent_response --key id \\\n      \
-         --since 14:02 --until 14:03 --where 'status >= 500'",
+        "timeline outliers flights/ --from http.got_* --to http.sent_* --key id --since 14:02 \\\n      \
+         --until 14:03 --where 'status >= 500'",
     ),
     (
         "The longest times between two ticks of one thread",

@@ -95,6 +95,7 @@ mod tests {
                 tid: 0,
                 key: None,
                 depth: 0,
+                told: false,
             };
             let mut all: Vec<_> = values.into_iter().enumerate().map(found).collect();
             all.iter().cloned().for_each(|found| slowest.add(found));

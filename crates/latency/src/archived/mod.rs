@@ -41,7 +41,8 @@ struct Row {
 /// let mut file = Vec::new();
 /// let mut writer = Writer::new(&mut file, 7, Form::Blocks);
 /// for (message, time) in [("begin breath", 1_000), ("end breath", 3_500)] {
-///     let mut event = RawEvent { unix_nanos: Some(time), ticks: Some(time), ..RawEvent::default() };
+///     let at = Some(time);
+///     let mut event = RawEvent { unix_nanos: at, ticks: at, ..RawEvent::default() };
 ///     event.definition.category = Some(writer.string("engine"));
 ///     event.definition.format = Some(writer.string(message));
 ///     event.thread.tid = Some(4711);

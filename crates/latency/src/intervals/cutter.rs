@@ -101,8 +101,8 @@ pub struct Intervals {
     options: IntervalOptions,
     empty: Histogram<u64>,
     tags: Vec<Option<Arc<str>>>,
-    /// The longest duration of the interval of each tag that was given away last. The next histogram
-    /// is made for it: to grow costs more than all records.
+    /// The longest duration of the interval of each tag that was given away last. The next
+    /// histogram is made for it: to grow costs more than all records.
     longest: Vec<u64>,
     /// Where interval 0 begins.
     base: Option<u64>,

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use timeline::SpanKey;
 
+use super::times::Begun;
+
 /// The begins whose ends have not come yet.
 pub struct Keys {
     /// By series and key: when it began, and its number among all begins.
@@ -13,6 +15,8 @@ pub struct Keys {
     order: VecDeque<(u64, (usize, SpanKey))>,
     begun: u64,
     most: usize,
+    /// Up to this number all are known to last too long, or have ended.
+    told: u64,
 }
 
 impl Keys {
@@ -22,6 +26,7 @@ impl Keys {
             order: VecDeque::new(),
             begun: 0,
             most,
+            told: 0,
         }
     }
 
@@ -61,10 +66,28 @@ impl Keys {
     }
 
     /// When it began; `None` if nobody saw that.
-    pub fn end(&mut self, series: usize, key: SpanKey) -> (SpanKey, Option<u64>) {
+    pub fn end(&mut self, series: usize, key: SpanKey) -> (SpanKey, Option<Begun>) {
         let key = (series, key);
-        let began = self.open.remove(&key).map(|(time, _)| time);
-        (key.1, began)
+        let began = self.open.remove(&key);
+        (
+            key.1,
+            began.map(|(time, number)| (time, number <= self.told)),
+        )
+    }
+
+    /// Tells of the open ones that began by `until`, each once: the key, the series and the begin.
+    pub fn overdue(&mut self, until: u64, mut tell: impl FnMut(&SpanKey, usize, u64)) {
+        let known = self.order.partition_point(|(begun, _)| *begun <= self.told);
+        for (number, key) in self.order.range(known..) {
+            // Of one that has ended, or whose key began again, nothing is open.
+            if let Some((time, _)) = self.open.get(key).filter(|(_, known)| known == number) {
+                if *time > until {
+                    break;
+                }
+                tell(&key.1, key.0, *time);
+            }
+            self.told = *number;
+        }
     }
 
     /// Forgets all open ones. Returns how many there were.

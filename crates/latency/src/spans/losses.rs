@@ -6,8 +6,8 @@
 pub struct Losses {
     /// Ends without a begin: it was overwritten, or was not logged.
     pub ends: u64,
-    /// Begins without an end: a span around it ended first, its key began again, entries are missing
-    /// behind it, or too many spans are open.
+    /// Begins without an end: a span around it ended first, its key began again, entries are
+    /// missing behind it, or too many spans are open.
     pub begins: u64,
     /// Events of threads that are not known.
     pub threads: u64,

@@ -7,7 +7,7 @@ use super::losses::Losses;
 use super::measure::{Measure, Series};
 use super::roles::{Action, Role, Roles, number_in};
 use super::threads::{ThreadKey, Threads};
-use super::times::Times;
+use super::times::{Begun, Times};
 
 /// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
 const MOST_NESTED: usize = 4096;
@@ -19,8 +19,8 @@ const MOST_KEYS: usize = 1 << 20;
 pub struct Found {
     /// The number of its series among [`Matcher::series`].
     pub series: usize,
-    /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time of
-    /// its event.
+    /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time
+    /// of its event.
     pub begin: u64,
     /// When it ended.
     pub end: u64,
@@ -34,6 +34,21 @@ pub struct Found {
     pub key: Option<SpanKey>,
     /// In how many other spans of its measure and thread it lies.
     pub depth: usize,
+    /// Whether [`Matcher::overdue`] has told of it while it was open.
+    pub told: bool,
+}
+
+/// A duration that has begun, and whose end has not come yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Open {
+    /// The number of its series among [`Matcher::series`].
+    pub series: usize,
+    /// When it began, in nanoseconds since 1970.
+    pub begin: u64,
+    /// Its thread and that thread's number in the kernel. `None` if its events are paired by a key.
+    pub thread: Option<(ThreadRef, u32)>,
+    /// The key, if its events are paired by one.
+    pub key: Option<SpanKey>,
 }
 
 /// Finds durations in a stream of events, the oldest first.
@@ -121,6 +136,40 @@ impl<'a> Matcher<'a> {
     /// How many durations are open: they have begun, and their ends have not come yet.
     pub fn open(&self) -> usize {
         self.threads.open() + self.keys.iter().map(Keys::len).sum::<usize>()
+    }
+
+    /// Whether events of this definition matter.
+    pub fn concerns(&mut self, event: &Event) -> bool {
+        self.concerns_all(event.id)
+    }
+
+    /// Whether the events of a definition matter, by its number.
+    pub fn concerns_all(&mut self, id: EventId) -> bool {
+        self.learn(id);
+        self.roles(id).is_some_and(|roles| !roles.list.is_empty())
+    }
+
+    /// Tells of each open duration that began at `until` or before it, once. So a span is noticed
+    /// that lasts too long and perhaps never ends.
+    pub fn overdue(&mut self, until: u64, mut tell: impl FnMut(Open)) {
+        self.threads.overdue(until, |thread, series, begin| {
+            tell(Open {
+                series,
+                begin,
+                thread: Some(thread),
+                key: None,
+            });
+        });
+        for keys in &mut self.keys {
+            keys.overdue(until, |key, series, begin| {
+                tell(Open {
+                    series,
+                    begin,
+                    thread: None,
+                    key: Some(key.clone()),
+                });
+            });
+        }
     }
 
     /// Forgets all that is open and counts it: events are missing here.
@@ -316,7 +365,7 @@ impl<'e> Play<'_, 'e> {
             Action::Every => {
                 let thread = self.thread()?;
                 let before = self.threads.every(thread, role.series, self.time)?;
-                self.duration(role, before, 0, None)
+                self.duration(role, (before, false), 0, None)
             }
             Action::Value(position) => self.value(role, position, roles),
         }
@@ -351,7 +400,7 @@ impl<'e> Play<'_, 'e> {
         };
         Some(Found {
             value,
-            ..self.found(role, self.time, 0, None)
+            ..self.found(role, (self.time, false), 0, None)
         })
     }
 
@@ -359,19 +408,25 @@ impl<'e> Play<'_, 'e> {
     fn duration(
         &mut self,
         role: &Role,
-        begin: u64,
+        begun: Begun,
         depth: usize,
         key: Option<SpanKey>,
     ) -> Option<Found> {
-        if begin > self.time {
+        if begun.0 > self.time {
             self.losses.reversed += 1;
             return None;
         }
-        Some(self.found(role, begin, depth, key))
+        Some(self.found(role, begun, depth, key))
     }
 
     #[inline]
-    fn found(&self, role: &Role, begin: u64, depth: usize, key: Option<SpanKey>) -> Found {
+    fn found(
+        &self,
+        role: &Role,
+        (begin, told): Begun,
+        depth: usize,
+        key: Option<SpanKey>,
+    ) -> Found {
         Found {
             series: role.series,
             begin,
@@ -381,6 +436,7 @@ impl<'e> Play<'_, 'e> {
             tid: self.key.1,
             key,
             depth,
+            told,
         }
     }
 }

@@ -48,8 +48,8 @@ pub struct Series {
     pub name: String,
     /// The unit of the values.
     pub unit: Unit,
-    /// The field whose value both events share, if they are paired by one: its name, or its position
-    /// if it has none.
+    /// The field whose value both events share, if they are paired by one: its name, or its
+    /// position if it has none.
     pub key: Option<String>,
 }
 

@@ -7,8 +7,8 @@ use super::measure::Measure;
 /// A text that says nothing to be measured.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
-    "expected a span (engine.breath), two events (engine.got..engine.sent, perhaps with `by FIELD`) \
-     or `every EVENT`, got {text:?}"
+    "expected a span (engine.breath), two events (engine.got..engine.sent, perhaps with `by \
+     FIELD`) or `every EVENT`, got {text:?}"
 )]
 pub struct NoMeasure {
     /// The text.

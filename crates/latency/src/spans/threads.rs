@@ -6,6 +6,8 @@ use timeline::ThreadRef;
 /// A thread, and its id in the kernel: in damaged memory a record may be of another.
 pub type ThreadKey = (ThreadRef, u32);
 
+use super::times::Begun;
+
 /// Threads of which something is kept though nothing is open in them.
 const MOST_IDLE: usize = 1 << 16;
 
@@ -22,6 +24,7 @@ pub struct Threads {
 }
 
 struct State {
+    of: (ThreadRef, u32),
     /// By measure.
     open: Vec<Vec<Open>>,
     /// When an event of each series was logged last.
@@ -32,6 +35,8 @@ struct State {
 struct Open {
     series: usize,
     time: u64,
+    /// Whether somebody was told that it lasts too long.
+    told: bool,
 }
 
 impl Threads {
@@ -63,6 +68,7 @@ impl Threads {
             }
             let number = is_known().then(|| {
                 self.states.push(State {
+                    of: key,
                     open: vec![Vec::new(); self.measures],
                     last: FxHashMap::default(),
                 });
@@ -85,6 +91,7 @@ impl Threads {
                 kept.insert(key, Some(states.len() as u32));
                 let (open, last) = (&mut state.open, &mut state.last);
                 states.push(State {
+                    of: key,
                     open: std::mem::take(open),
                     last: std::mem::take(last),
                 });
@@ -102,20 +109,43 @@ impl Threads {
         if is_full {
             open.remove(0);
         }
-        open.push(Open { series, time });
+        open.push(Open {
+            series,
+            time,
+            told: false,
+        });
         u64::from(is_full)
     }
 
     /// When the innermost of this series began and in how many others it lies, and how many were
     /// open inside it, whose ends are missing. `None` if none of the series is open.
     #[inline]
-    pub fn end(&mut self, thread: u32, measure: usize, series: usize) -> Option<(u64, usize, u64)> {
+    pub fn end(
+        &mut self,
+        thread: u32,
+        measure: usize,
+        series: usize,
+    ) -> Option<(Begun, usize, u64)> {
         let open = &mut self.states[thread as usize].open[measure];
         let place = open.iter().rposition(|open| open.series == series)?;
         let inside = (open.len() - 1 - place) as u64;
-        let time = open[place].time;
+        let begun = (open[place].time, open[place].told);
         open.truncate(place);
-        Some((time, place, inside))
+        Some((begun, place, inside))
+    }
+
+    /// Tells of the open ones that began by `until`, each once: the thread, the series, the begin.
+    pub fn overdue(&mut self, until: u64, mut tell: impl FnMut((ThreadRef, u32), usize, u64)) {
+        for State { of, open, .. } in &mut self.states {
+            for open in open {
+                // Those inside began later.
+                let late = open.iter_mut().take_while(|open| open.time <= until);
+                for open in late.filter(|open| !open.told) {
+                    open.told = true;
+                    tell(*of, open.series, open.time);
+                }
+            }
+        }
     }
 
     /// When the event of this series before was logged.

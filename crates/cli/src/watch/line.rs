@@ -1,0 +1,142 @@
+//! The line that is printed when a condition is met, as text or as JSON.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use timeline::SpanKey;
+use timeline::dump::printable;
+use timeline_latency::{Condition, Fired, Seen};
+
+use crate::format::Rate;
+use crate::json::escaped;
+use crate::output::{self, Line};
+use crate::style::Theme;
+use crate::time::{Form, Span, WallClock};
+
+/// Prints firings.
+pub struct Printer {
+    json: bool,
+    theme: Theme,
+    clock: WallClock,
+}
+
+/// A firing, for programs.
+#[derive(Serialize)]
+struct Row<'a> {
+    time: &'a str,
+    unix_ns: u64,
+    condition: &'a str,
+    name: &'a str,
+    value: Option<Number>,
+    unit: Option<&'static str>,
+    begin_ns: Option<u64>,
+    end_ns: Option<u64>,
+    open: bool,
+    thread: Option<&'a str>,
+    tid: Option<u32>,
+    pid: Option<u32>,
+    key: Option<String>,
+    ignored: u64,
+    snapshot: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Number {
+    Nanoseconds(u64),
+    PerSecond(f64),
+}
+
+impl Printer {
+    /// For people, or for programs.
+    pub fn new(json: bool) -> Printer {
+        let form = match json {
+            true => Form::Rfc3339,
+            false => Form::DateTime,
+        };
+        Printer {
+            json,
+            theme: output::theme(),
+            clock: WallClock::new(form),
+        }
+    }
+
+    /// Prints one. `ignored`: how many came in the cooldown before it.
+    pub fn print(
+        &mut self,
+        condition: &Condition,
+        fired: &Fired,
+        ignored: u64,
+        snapshot: Option<&Path>,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let time = self.clock.format(fired.time);
+        let thread = fired.thread.as_ref();
+        let condition = condition.to_string();
+        if !self.json {
+            let mut line = Line::new().styled(self.theme.dim, time).text("  ");
+            line = line.styled(self.theme.bold, condition).text("  ");
+            line = line.text(what(fired));
+            if let Some(thread) = thread {
+                let name = thread.name.as_deref().unwrap_or("?");
+                line = line.styled(self.theme.dim, format_args!("  {name} ({})", thread.tid));
+            }
+            if ignored > 0 {
+                line = line.styled(self.theme.dim, format_args!("  {ignored} ignored before"));
+            }
+            return line.write(out);
+        }
+        let (value, unit) = match fired.seen {
+            Seen::Nanoseconds(nanos) => (Some(Number::Nanoseconds(nanos)), Some("ns")),
+            Seen::PerSecond(rate) => (Some(Number::PerSecond(rate)), Some("1/s")),
+            Seen::Event => (None, None),
+        };
+        let row = Row {
+            time,
+            unix_ns: fired.time,
+            condition: &condition,
+            name: &fired.name,
+            value,
+            unit,
+            begin_ns: fired.begin,
+            end_ns: fired.end,
+            open: fired.begin.is_some() && fired.end.is_none(),
+            thread: thread.and_then(|thread| thread.name.as_deref()),
+            tid: thread.map(|thread| thread.tid),
+            pid: thread.map(|thread| thread.pid),
+            key: fired.key.as_ref().map(key),
+            ignored,
+            snapshot: snapshot.map(|path| path.display().to_string()),
+        };
+        escaped::write_line(&row, out)
+    }
+}
+
+/// What was seen, in words.
+fn what(fired: &Fired) -> String {
+    let name = printable(&fired.name);
+    let key = fired.key.as_ref().map(|one| format!(" of {}", key(one)));
+    let key = key.unwrap_or_default();
+    let span = |nanos| Span(Duration::from_nanos(nanos));
+    match (fired.seen, fired.begin, fired.end) {
+        (Seen::Nanoseconds(nanos), Some(_), Some(_)) => format!("{name}{key} took {}", span(nanos)),
+        (Seen::Nanoseconds(nanos), Some(_), None) => {
+            format!("{name}{key} has taken {} and is still open", span(nanos))
+        }
+        (Seen::Nanoseconds(nanos), ..) => format!("{name}: {}", span(nanos)),
+        (Seen::PerSecond(rate), ..) => format!("{name}: {} events a second", Rate(rate)),
+        (Seen::Event, ..) => name.into_owned(),
+    }
+}
+
+/// A key as people write it.
+pub fn key(key: &SpanKey) -> String {
+    match key {
+        SpanKey::Number(number) => number.to_string(),
+        SpanKey::Negative(number) => number.to_string(),
+        SpanKey::Float(bits) => f64::from_bits(*bits).to_string(),
+        SpanKey::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}

@@ -1,0 +1,155 @@
+//! Saves snapshots, each a while after its firing, to files with names of their own.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use timeline::{Attached, Error, Saved};
+
+use super::commands::Environment;
+use crate::failure::{Failure, Result};
+use crate::format::{Bytes, things};
+use crate::output;
+use crate::permission;
+
+/// How many are saved at the same time.
+const AT_ONCE: usize = 2;
+
+/// Saves snapshots.
+pub struct Snapshots {
+    folder: PathBuf,
+    after: Duration,
+    pending: Vec<Snapshot>,
+    saving: Vec<JoinHandle<Snapshot>>,
+}
+
+/// A snapshot, before and after it was saved.
+pub struct Snapshot {
+    at: Arc<Attached>,
+    due: Instant,
+    /// The name without its number, and the number.
+    name: (String, u64),
+    folder: PathBuf,
+    saved: Option<std::result::Result<Saved, Error>>,
+    /// For the commands that follow.
+    pub environment: Environment,
+}
+
+impl Snapshots {
+    /// Into this folder, which is made if it is missing: only its owner may look into it.
+    pub fn new(folder: &Path, after: Duration) -> Result<Snapshots> {
+        let made = fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder);
+        made.map_err(|error| Failure::Message(permission::failed("create", folder, &error)))?;
+        Ok(Snapshots {
+            folder: folder.into(),
+            after,
+            pending: Vec::new(),
+            saving: Vec::new(),
+        })
+    }
+
+    /// Plans one, and returns the name that it will have, unless another file takes it.
+    pub fn plan(&mut self, at: &Arc<Attached>, path: &Path, environment: Environment) -> PathBuf {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy();
+        let stem = name.strip_suffix(".timeline").unwrap_or(&name);
+        let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        let mut snapshot = Snapshot {
+            at: Arc::clone(at),
+            due: Instant::now() + self.after,
+            name: (format!("{stem}-{time}"), 1),
+            folder: self.folder.clone(),
+            saved: None,
+            environment,
+        };
+        let planned = |path: &Path| self.pending.iter().any(|other| other.path() == path);
+        while snapshot.path().exists() || planned(&snapshot.path()) {
+            snapshot.name.1 += 1;
+        }
+        let path = snapshot.path();
+        self.pending.push(snapshot);
+        path
+    }
+
+    /// Begins to save what is due. Returns those that are done, and says of each what became of it.
+    pub fn work(&mut self) -> Vec<Snapshot> {
+        let now = Instant::now();
+        while self.saving.len() < AT_ONCE
+            && let Some(place) = self.pending.iter().position(|one| one.due <= now)
+        {
+            let one = self.pending.remove(place);
+            self.saving.push(std::thread::spawn(|| one.save()));
+        }
+        let (done, saving) = std::mem::take(&mut self.saving)
+            .into_iter()
+            .partition(JoinHandle::is_finished);
+        self.saving = saving;
+        let done: Vec<JoinHandle<Snapshot>> = done;
+        // One that panicked has said so.
+        let done = done.into_iter().filter_map(|one| one.join().ok());
+        done.map(Snapshot::told).collect()
+    }
+
+    /// The time until the next one is due.
+    pub fn rest(&self) -> Option<Duration> {
+        // Otherwise one that is saved must be done before.
+        let pending = self.pending.iter().filter(|_| self.saving.len() < AT_ONCE);
+        let due = pending.map(|one| one.due).min();
+        due.map(|due| due.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether any is not saved yet.
+    pub fn are_left(&self) -> bool {
+        !self.pending.is_empty() || !self.saving.is_empty()
+    }
+
+    /// Does not wait any longer.
+    pub fn hurry(&mut self) {
+        let now = Instant::now();
+        self.pending.iter_mut().for_each(|one| one.due = now);
+    }
+}
+
+impl Snapshot {
+    fn path(&self) -> PathBuf {
+        let (name, number) = &self.name;
+        self.folder.join(format!("{name}-{number}.timeline"))
+    }
+
+    /// Saves it. If another process has taken the name meanwhile, it gets the next one.
+    fn save(mut self) -> Snapshot {
+        let saved = loop {
+            match self.at.save_new(self.path()) {
+                Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
+                    self.name.1 += 1;
+                }
+                other => break other,
+            }
+        };
+        self.saved = Some(saved);
+        self
+    }
+
+    fn told(mut self) -> Snapshot {
+        let path = self.path();
+        match &self.saved {
+            Some(Ok(saved)) => {
+                let (events, bytes) = (things(saved.events, "event"), Bytes(saved.bytes));
+                let shown = path.display();
+                output::say(format_args!("saved {events} to {shown} ({bytes})"));
+                self.environment.push(("TIMELINE_SNAPSHOT", path.into()));
+            }
+            Some(Err(error)) => output::say(permission::told(error)),
+            None => {}
+        }
+        self
+    }
+}

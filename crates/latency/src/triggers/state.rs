@@ -1,0 +1,334 @@
+//! What is kept for each condition of a stream.
+
+use timeline::{Definition, Event, EventId, Source, matches_pattern};
+use timeline_search::Filter;
+
+use super::condition::Condition;
+use super::fired::{Fired, Seen};
+use super::kind::{Kind, Limit};
+use super::level::Level;
+use super::window::{Ended, InWindow, Window};
+use crate::spans::{Found, Matcher};
+
+/// A condition, and what it knows of the stream.
+pub struct State<'a> {
+    number: usize,
+    watched: Watched<'a>,
+}
+
+enum Watched<'a> {
+    Spans {
+        matcher: Box<Matcher<'a>>,
+        limit: Limit<u64>,
+    },
+    Percentile {
+        matcher: Box<Matcher<'a>>,
+        window: Window,
+        limit: Limit<u64>,
+        level: Level,
+        name: String,
+    },
+    Rate {
+        events: &'a str,
+        window: Window,
+        limit: Limit<f64>,
+        level: Level,
+    },
+    Event {
+        events: &'a str,
+        filter: Box<Filter<'a>>,
+    },
+    Missing {
+        events: &'a str,
+        /// How long it is to be missing, with the time for which that must hold.
+        time: u64,
+        /// When the last one came, or nobody could have seen it.
+        last: Option<u64>,
+        told: bool,
+    },
+}
+
+/// An event for a condition.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    pub event: &'a Event,
+    pub time: u64,
+    /// Whether the filters of the person want it.
+    pub is_wanted: bool,
+    pub source: &'a dyn Source,
+}
+
+impl<'a> State<'a> {
+    pub fn new(number: usize, condition: &'a Condition, source: &'a dyn Source) -> State<'a> {
+        let matcher = |measure| Box::new(Matcher::new(std::slice::from_ref(measure), source));
+        let level = Level::default();
+        let watched = match &condition.kind {
+            Kind::Span { measure, limit } => Watched::Spans {
+                matcher: matcher(measure),
+                limit: *limit,
+            },
+            Kind::Percentile {
+                measure,
+                percentile,
+                window,
+                limit,
+            } => Watched::Percentile {
+                matcher: matcher(measure),
+                window: Window::of_durations(*window, *percentile),
+                limit: *limit,
+                level,
+                name: measure.name(),
+            },
+            Kind::Rate {
+                events,
+                window,
+                limit,
+            } => Watched::Rate {
+                events,
+                window: Window::of_counts(*window),
+                limit: *limit,
+                level,
+            },
+            Kind::Event(query) => Watched::Event {
+                events: query.events.first().map_or("*", String::as_str),
+                filter: Box::new(query.on(source)),
+            },
+            Kind::Missing { events, time } => Watched::Missing {
+                events,
+                time: *time,
+                last: None,
+                told: false,
+            },
+        };
+        State { number, watched }
+    }
+
+    /// A condition that lasts must hold for so long, in nanoseconds.
+    pub fn hold(&mut self, hold: u64) {
+        match &mut self.watched {
+            Watched::Spans { .. } | Watched::Event { .. } => {}
+            Watched::Percentile { level, .. } | Watched::Rate { level, .. } => level.hold = hold,
+            Watched::Missing { time, .. } => *time = time.saturating_add(hold),
+        }
+    }
+
+    /// Whether the events of a definition matter.
+    pub fn concerns(&mut self, id: EventId, definition: &Definition) -> bool {
+        match &mut self.watched {
+            Watched::Spans { matcher, .. } | Watched::Percentile { matcher, .. } => {
+                matcher.concerns_all(id)
+            }
+            Watched::Rate { events, .. }
+            | Watched::Event { events, .. }
+            | Watched::Missing { events, .. } => matches_pattern(events, &definition.name()),
+        }
+    }
+
+    /// Takes an event that matters.
+    #[inline]
+    pub fn add(&mut self, given: Given<'_>, fired: &mut dyn FnMut(Fired)) {
+        self.advance(given.time, fired);
+        let number = self.number;
+        let Given {
+            event,
+            time,
+            is_wanted,
+            source,
+        } = given;
+        match &mut self.watched {
+            Watched::Spans { matcher, limit } => {
+                let mut met = None;
+                matcher.add(event, |found| {
+                    if limit.is_met_by(found.value) && !found.told && is_wanted {
+                        met = Some(found);
+                    }
+                });
+                if let Some(found) = met {
+                    fired(of_span(number, matcher, found, source.thread(event)));
+                }
+            }
+            Watched::Percentile {
+                matcher, window, ..
+            } => matcher.add(event, |found| {
+                if is_wanted {
+                    window.add(found.value);
+                }
+            }),
+            Watched::Rate { window, .. } if is_wanted => window.add(0),
+            Watched::Event { filter, .. } => {
+                if is_wanted && filter.matches(event) {
+                    let definition = source.definition(event.id);
+                    fired(Fired {
+                        name: definition.map_or_else(String::new, Definition::name),
+                        thread: source.thread(event),
+                        ..plain(number, time, Seen::Event)
+                    });
+                }
+            }
+            Watched::Missing { last, told, .. } if is_wanted => {
+                (*last, *told) = (Some(time.max(last.unwrap_or(0))), false);
+            }
+            Watched::Rate { .. } | Watched::Missing { .. } => {}
+        }
+    }
+
+    /// Nothing else has come up to this time.
+    pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
+        let number = self.number;
+        match &mut self.watched {
+            Watched::Spans { .. } | Watched::Event { .. } => {}
+            Watched::Percentile {
+                window,
+                limit,
+                level,
+                name,
+                ..
+            } => window.pass(time, |ended| {
+                let InWindow::Nanoseconds(value) = ended.content else {
+                    return;
+                };
+                let met = value.filter(|value| limit.is_met_by(*value));
+                if let Some(at) = judge(level, met.is_some(), ended) {
+                    let seen = Seen::Nanoseconds(met.unwrap_or(0));
+                    fired(named(name, plain(number, at, seen)));
+                }
+            }),
+            Watched::Rate {
+                events,
+                window,
+                limit,
+                level,
+            } => window.pass(time, |ended| {
+                let InWindow::PerSecond(rate) = ended.content else {
+                    return;
+                };
+                // Those that nobody saw can only make it more.
+                let is_sure = ended.is_whole || !limit.comparison.is_below();
+                if let Some(at) = judge(level, is_sure && limit.is_met_by(rate), ended) {
+                    fired(named(events, plain(number, at, Seen::PerSecond(rate))));
+                }
+            }),
+            Watched::Missing {
+                events,
+                time: least,
+                last,
+                told,
+            } => {
+                let since = *last.get_or_insert(time);
+                let missing = time.saturating_sub(since);
+                if missing >= *least && !*told {
+                    *told = true;
+                    let at = since.saturating_add(*least);
+                    fired(named(events, plain(number, at, Seen::Nanoseconds(missing))));
+                }
+            }
+        }
+    }
+
+    /// Looks at the spans that are open at this time.
+    pub fn look_at_open(
+        &mut self,
+        now: u64,
+        source: &dyn Source,
+        like: &Event,
+        fired: &mut dyn FnMut(Fired),
+    ) {
+        let number = self.number;
+        let Watched::Spans { matcher, limit } = &mut self.watched else {
+            return;
+        };
+        // The next nanosecond is longer than the limit.
+        let least = limit
+            .value
+            .saturating_add(u64::from(!limit.is_met_by(limit.value)));
+        let Some(until) = now.checked_sub(least) else {
+            return;
+        };
+        if limit.comparison.is_below() {
+            return;
+        }
+        let mut late = Vec::new();
+        matcher.overdue(until, |open| late.push(open));
+        for open in late {
+            let thread = open.thread.and_then(|(thread, tid)| {
+                source.thread(&Event {
+                    thread,
+                    tid,
+                    payload: None,
+                    ..*like
+                })
+            });
+            fired(Fired {
+                name: matcher.series()[open.series].name.clone(),
+                begin: Some(open.begin),
+                thread,
+                key: open.key,
+                ..plain(
+                    number,
+                    open.begin + least,
+                    Seen::Nanoseconds(now - open.begin),
+                )
+            });
+        }
+    }
+
+    /// Entries are missing here: nobody knows what was in them.
+    pub fn gap(&mut self, time: u64) {
+        match &mut self.watched {
+            Watched::Spans { matcher, .. } | Watched::Percentile { matcher, .. } => matcher.gap(),
+            Watched::Rate { window, .. } => window.gap(time),
+            Watched::Event { .. } => {}
+            Watched::Missing { last, told, .. } => {
+                (*last, *told) = (Some(time.max(last.unwrap_or(0))), false);
+            }
+        }
+    }
+
+    /// Asks for the names of threads anew, if one may have changed.
+    pub fn notice_renames(&mut self) {
+        if let Watched::Event { filter, .. } = &mut self.watched {
+            filter.notice_renames();
+        }
+    }
+}
+
+fn judge(level: &mut Level, holds: bool, ended: Ended) -> Option<u64> {
+    level.judge(holds, ended.first, ended.last, ended.step)
+}
+
+fn plain(condition: usize, time: u64, seen: Seen) -> Fired {
+    Fired {
+        condition,
+        time,
+        name: String::new(),
+        seen,
+        begin: None,
+        end: None,
+        thread: None,
+        key: None,
+    }
+}
+
+fn named(name: &str, fired: Fired) -> Fired {
+    Fired {
+        name: name.to_owned(),
+        ..fired
+    }
+}
+
+#[cold]
+fn of_span(
+    number: usize,
+    matcher: &Matcher<'_>,
+    found: Found,
+    thread: Option<timeline::Thread>,
+) -> Fired {
+    Fired {
+        name: matcher.series()[found.series].name.clone(),
+        begin: Some(found.begin),
+        end: Some(found.end),
+        thread,
+        key: found.key,
+        ..plain(number, found.end, Seen::Nanoseconds(found.value))
+    }
+}
