@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use timeline::Priority;
+
 use crate::command::*;
 use crate::support::Name;
 
@@ -85,6 +87,14 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     let tl = name.create(256);
     let events = Events::define(&tl);
     log_sums(&tl, &events, 30);
+    for (category, messages) in [
+        ("engine", ["begin breath", "end breath"]),
+        ("http", ["got: $id", "sent: $id"]),
+    ] {
+        for message in messages {
+            tl.log(tl.define(category, Priority::Info, message).unwrap(), [7]);
+        }
+    }
     let directory = tempfile::tempdir().unwrap();
     let file = snapshot(&name, directory.path());
     let is_archive =
@@ -94,6 +104,11 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     for archive in archives.filter(|_| verb != "record") {
         let archive = directory.path().join(archive).display().to_string();
         succeed(&["record", &file, "-o", &archive, "--fsync", "never"]);
+    }
+    let has = |wanted: &str| example.iter().any(|word| word == wanted);
+    if verb == "histogram" && has("spans.hlog") && !has("--follow") {
+        let log = directory.path().join("spans.hlog").display().to_string();
+        succeed(&["histogram", &file, "-o", &log]);
     }
     let catalogue = "packet|got packet $len:bytes\nIt came.\n";
     fs::write(directory.path().join("engine.events"), catalogue).unwrap();
@@ -151,12 +166,14 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
             && ["flight.tla", "flights/timeline-000001.tla", "server.tla"]
                 .iter()
                 .any(|file| directory.join(file).exists());
-        status.is_some() || recording || fs::metadata(&out).unwrap().len() > 0
+        let is_log = args.contains(&"--follow") && directory.join("spans.hlog").exists();
+        status.is_some() || recording || is_log || fs::metadata(&out).unwrap().len() > 0
     });
-    let is_endless = matches!(
-        args[0],
-        "tail" | "record" | "sample" | "serve" | "demo" | "watch"
-    );
+    let is_endless = (args[0] == "histogram" && args.contains(&"--follow"))
+        || matches!(
+            args[0],
+            "tail" | "record" | "sample" | "serve" | "demo" | "watch"
+        );
     if status.is_none() && (is_import || is_endless) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();
     }

@@ -14,6 +14,7 @@ use crate::time::now;
 
 /// Prints or writes intervals until a signal comes, or nothing can come any more.
 pub fn run(args: &Args) -> Result {
+    let signals = Signals::catch()?;
     let query = args.filters.query();
     let measures = args.measures()?;
     let reading = Reading::open_whole(&args.target)?;
@@ -21,7 +22,6 @@ pub fn run(args: &Args) -> Result {
     let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
     let mut recording = Recording::new(args, &measures)?;
     let mut output = Output::new(args, About::of(&args.target, &measures))?;
-    let signals = Signals::catch()?;
     let (mut pause, mut batch) = (Pause::new(), Vec::new());
     recording.intervals.pass(now());
     loop {

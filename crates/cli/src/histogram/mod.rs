@@ -116,17 +116,16 @@ pub const EXAMPLES: &[Example] = &[
         "timeline histogram /timeline --follow --interval 100ms -o spans.hlog",
     ),
     (
-        "From one event to another with the same id, as a picture",
-        "timeline histogram flights/ --from http.got_* --to http.sent_* --key id --plot all.svg",
+        "From one event to another of the same thread, as a picture",
+        "timeline histogram flights/ --from http.got --to http.sent --plot all.svg",
     ),
     (
         "One second of an archive in detail",
-        "timeline histogram flight.tla --span engine.breath --interval 10ms \\\n      \
-         --since 14:03:07 --until 14:03:08",
+        "timeline histogram flight.tla -i 10ms --since 14:03:07 --until 14:03:08",
     ),
     (
-        "All percentiles of an interval log, between the first and the second minute",
-        "timeline histogram spans.hlog --tag engine.breath --percentiles --start 1m --end 2m",
+        "All percentiles of the first two minutes of an interval log",
+        "timeline histogram spans.hlog --tag engine.breath --percentiles --end 2m",
     ),
 ];
 

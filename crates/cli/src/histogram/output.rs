@@ -16,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
 use crate::target::Target;
+use crate::time::now;
 
 /// Rows that wait in a table until it is known how wide its distributions are.
 const MOST_WAITING: usize = 4096;
@@ -73,6 +74,12 @@ enum To {
 impl<'a> Output<'a> {
     pub fn new(args: &'a Args, about: About) -> Result<Output<'a>> {
         let to = match args.output {
+            // Whoever waits for what comes sees that it began.
+            Some(_) if args.follow => {
+                let mut log = begin_log(args, &about, Some(now()))?;
+                log.flush()?;
+                To::Log(Some(log))
+            }
             Some(_) => To::Log(None),
             None if args.percentiles => To::Percentiles,
             None => To::Rows,

@@ -66,9 +66,8 @@ pub const EXAMPLES: &[Example] = &[
         "timeline outliers /timeline --span engine.breath -n 3",
     ),
     (
-        "Requests between 14:02 and 14:03 that failed, paired by their number",
-        "timeline outliers flights/ --from http.got_* --to http.sent_* --key id --since 14:02 \\\n      \
-         --until 14:03 --where 'status >= 500'",
+        "Requests, paired by their number, whichever thread they end in",
+        "timeline outliers flights/ --from http.got --to http.sent --key id",
     ),
     (
         "The longest times between two ticks of one thread",
