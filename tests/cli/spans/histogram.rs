@@ -194,6 +194,17 @@ fn any_two_events_and_any_number_can_be_measured() {
         .iter()
         .map(|event| event["args"]["size"].as_u64().unwrap());
     check_row(&total(&["--field", "net.packet.size"]), sizes.collect());
+    let field = ["histogram", name.path(), "--field", "net.packet.size"];
+    let text = succeed(&field).stdout;
+    assert!(
+        !text.contains("ns") && !text.contains("µs"),
+        "no durations: {text}"
+    );
+    let refused = run(&[&field[..], &["--plot", "x.svg"]].concat());
+    assert!(
+        refused.stderr.contains("pictures are of durations"),
+        "{refused:?}"
+    );
     let mut every = Vec::new();
     for (place, packet) in packets.iter().enumerate() {
         let before = packets[..place].iter().rev();

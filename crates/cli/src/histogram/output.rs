@@ -61,6 +61,7 @@ pub struct Output<'a> {
     /// Those that wait for the heading of the table.
     kept: Vec<Interval>,
     plots: Plots<'a>,
+    unit: Unit,
 }
 
 enum To {
@@ -84,7 +85,7 @@ impl<'a> Output<'a> {
             None if args.percentiles => To::Percentiles,
             None => To::Rows,
         };
-        let mut output = Output {
+        Ok(Output {
             args,
             about,
             to,
@@ -92,15 +93,17 @@ impl<'a> Output<'a> {
             count: 0,
             kept: Vec::new(),
             plots: Plots::new(&args.plots, &args.target.path().display().to_string())?,
-        };
-        if args.follow && args.output.is_none() {
-            output.begin_table((100, 1_000_000_000))?;
-        }
-        Ok(output)
+            unit: Unit::default(),
+        })
     }
 
     /// Takes the intervals that are due.
-    pub fn take(&mut self, intervals: &mut Intervals, _: Unit) -> Result {
+    pub fn take(&mut self, intervals: &mut Intervals, unit: Unit) -> Result {
+        if unit != Unit::Nanoseconds && self.args.plots.are_given() {
+            let message = "pictures are of durations, and these values are none";
+            return Err(Failure::misuse("histogram", message));
+        }
+        self.unit = unit;
         while let Some(interval) = intervals.due() {
             self.add(interval)?;
         }
@@ -123,6 +126,10 @@ impl<'a> Output<'a> {
         self.count += 1;
         self.summaries.add(&interval)?;
         match &mut self.to {
+            To::Rows if self.args.follow => {
+                self.begin_table((100, 1_000_000_000))?;
+                return self.add_row(&interval);
+            }
             To::Rows => {
                 if self.kept.len() >= MOST_WAITING {
                     self.begin_table_of_kept()?;
@@ -163,7 +170,7 @@ impl<'a> Output<'a> {
             _ => TableFormat::Text,
         };
         let out: Out = Box::new(messages::stdout());
-        self.to = To::Table(Table::new(out, format, range)?);
+        self.to = To::Table(Table::new(out, format, self.unit, range)?);
         Ok(())
     }
 

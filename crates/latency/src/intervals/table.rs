@@ -2,12 +2,15 @@
 
 use std::io::Write;
 
+use timeline::Bytes;
+
 use super::error::Result;
 use super::interval::Interval;
 use super::seconds;
 use super::spark::spark_line;
 use super::summary::{PERCENTILES, Row, Summary};
 use super::units::duration;
+use crate::spans::Unit;
 
 /// Columns of a spark line.
 const SPARK: usize = 16;
@@ -27,13 +30,14 @@ pub enum TableFormat {
 ///
 /// # Example
 /// ```
+/// use timeline_latency::Unit;
 /// use timeline_latency::intervals::{IntervalOptions, Intervals, Table, TableFormat};
 ///
 /// let mut intervals = Intervals::new(IntervalOptions::default())?;
 /// let untagged = intervals.tag(None)?;
 /// intervals.record(untagged, 1_500_000_000_000_000_000, 850);
 /// intervals.finish();
-/// let mut table = Table::new(Vec::new(), TableFormat::Csv, (1, 1_000_000_000))?;
+/// let mut table = Table::new(Vec::new(), TableFormat::Csv, Unit::Nanoseconds, (1, 1_000_000_000))?;
 /// while let Some(interval) = intervals.due() {
 ///     table.interval(&interval)?;
 /// }
@@ -47,17 +51,23 @@ pub enum TableFormat {
 pub struct Table<W> {
     out: W,
     format: TableFormat,
+    unit: Unit,
     range: (u64, u64),
 }
 
 impl<W: Write> Table<W> {
-    /// Begins a table; writes the names of its columns. The spark lines go from `range.0` to
-    /// `range.1` nanoseconds: [`spark_line`].
+    /// Begins a table; writes the names of its columns. Its values are in this unit. The spark lines
+    /// go from `range.0` to `range.1`: [`spark_line`].
     ///
     /// # Errors
     /// `Io`.
-    pub fn new(out: W, format: TableFormat, range: (u64, u64)) -> Result<Table<W>> {
-        let mut table = Table { out, format, range };
+    pub fn new(out: W, format: TableFormat, unit: Unit, range: (u64, u64)) -> Result<Table<W>> {
+        let mut table = Table {
+            out,
+            format,
+            unit,
+            range,
+        };
         let percentiles = PERCENTILES.map(|(_, name)| name);
         match format {
             TableFormat::Text => {
@@ -65,11 +75,8 @@ impl<W: Write> Table<W> {
                 for name in percentiles {
                     write!(table.out, " {name:>9}")?;
                 }
-                let scale = format!(
-                    "{} … {}",
-                    duration(range.0 as f64),
-                    duration(range.1 as f64)
-                );
+                let [from, to] = [range.0, range.1].map(|end| in_unit(unit, end as f64));
+                let scale = format!("{from} … {to}");
                 writeln!(
                     table.out,
                     " {:>9} {:>9}  {scale:SPARK$}  tag",
@@ -146,11 +153,11 @@ impl<W: Write> Table<W> {
                 write!(out, "{:>12} {:>9}", place.time, row.count)?;
                 let values = std::iter::once(row.min).chain(row.percentiles);
                 for value in values.chain([row.max]).map(|value| value as f64) {
-                    write!(out, " {:>9}", shown(row, value))?;
+                    write!(out, " {:>9}", shown(row, self.unit, value))?;
                 }
                 let line = format!(
                     " {:>9}  {spark}  {}",
-                    shown(row, row.mean),
+                    shown(row, self.unit, row.mean),
                     tag.unwrap_or("")
                 );
                 writeln!(out, "{}", line.trim_end())?;
@@ -209,11 +216,20 @@ fn key(name: &str) -> String {
     format!("p{}", name.trim_end_matches('%'))
 }
 
-/// A duration of a row, if it has any.
-fn shown(row: &Row, nanos: f64) -> String {
+/// A value of a row, if it has any.
+fn shown(row: &Row, unit: Unit, value: f64) -> String {
     match row.count {
         0 => "-".to_owned(),
-        _ => duration(nanos),
+        _ => in_unit(unit, value),
+    }
+}
+
+/// A value with its unit.
+fn in_unit(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Nanoseconds => duration(value),
+        Unit::Bytes => Bytes(value as u64).to_string(),
+        Unit::None => (value.round() as u64).to_string(),
     }
 }
 

@@ -1,10 +1,17 @@
 //! Tests what is written of intervals: tables and distributions.
 
 use super::*;
+use crate::spans::Unit;
 
 fn table(format: TableFormat) -> String {
     let mut summaries = Summaries::default();
-    let mut table = Table::new(Vec::new(), format, (1_000, 1_000_000_000)).unwrap();
+    let mut table = Table::new(
+        Vec::new(),
+        format,
+        Unit::Nanoseconds,
+        (1_000, 1_000_000_000),
+    )
+    .unwrap();
     let mut first = interval(Some("a\"b"), 60 * SECOND, 1, &[1_000, 2_000_000]);
     first.origin = 40 * SECOND;
     let second = interval(None, 61 * SECOND, 1, &[]);
