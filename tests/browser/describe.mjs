@@ -28,7 +28,8 @@ if (!valid) throw new Error(JSON.stringify(errors));
 
 const ajv = new Ajv({ strict: false, validateFormats: false });
 ajv.addSchema({ $id: "description", components: description.components });
-const queries = { "/api/logs/{log}/at": "?time=0", "/api/logs/{log}/search": "?q=sent" };
+const queries = { "/api/logs/{log}/at": "?time=0", "/api/logs/{log}/search": "?q=sent",
+  "/api/logs/{log}/spans": `?from=1&to=${(BigInt(Date.now()) + 60_000n) * 1_000_000n}` };
 let asked = 0;
 for (const [path, { get: described }] of Object.entries(description.paths)) {
   if (!described || path.endsWith("/file")) continue;

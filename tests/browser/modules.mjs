@@ -53,7 +53,7 @@ export async function compareModules({ seed, id, query }) {
 
   // Marks are within the window, in equal distances, and not many.
   async function axis() {
-    const { marks } = await load("axis");
+    const { marks, offsetMarks } = await load("axis");
     for (let n = 0; n < 300; n += 1) {
       const span = Math.exp(random() * Math.log(1e17)) + 20;
       const from = time();
@@ -66,6 +66,11 @@ export async function compareModules({ seed, id, query }) {
         const distance = place && offset - list[place - 1].offset;
         check(!place || Math.abs(distance - step) <= step * 1e-9 + 64, "distance", distance, step);
       });
+      const offset = Math.floor(random() * 1e15);
+      const offsets = offsetMarks(offset, span, most);
+      check(offsets.length <= most + 2, offsets.length, "marks from", offset, "over", span);
+      const inside = offsets.every(({ share }) => share >= 0 && share <= 1);
+      check(inside, "a mark outside of", offset, span);
     }
   }
 
@@ -77,13 +82,14 @@ export async function compareModules({ seed, id, query }) {
       const from = time();
       const range = random() < 0.5;
       const of = {
-        log: pick(texts), view: pick(["logs", "lines", "tracks", "overview"]),
+        log: pick(texts), view: pick(["logs", "lines", "tracks", "overview", "latency"]),
         line: random() < 0.5 ? null : below(2 ** 40), q: pick(["", ...texts]),
         regex: random() < 0.5, case: pick(["smart", "sensitive"]), only: random() < 0.5,
         filters: Array.from({ length: below(4) }, () => [pick(["category", "where", "since"]),
           pick(texts)]),
         by: pick(["thread", "core"]), from: range ? String(from) : null,
-        to: range ? String(from + 5n) : null,
+        to: range ? String(from + 5n) : null, what: pick(["", ...texts]),
+        series: random() < 0.5 ? null : pick(texts),
       };
       const text = format(of);
       check(JSON.stringify(parse(text)) === JSON.stringify(of), "fragment", text);

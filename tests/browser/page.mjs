@@ -12,6 +12,7 @@
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { durations, growing } from "./durations.mjs";
 import { compareModules } from "./modules.mjs";
 
 const { chromium } = createRequire(import.meta.url)("playwright-core");
@@ -53,6 +54,8 @@ const fragmentOf = (log, rest = {}) => `#${new URLSearchParams({ log, ...rest })
 // Conditions that the page is waited for. They run in it.
 const drawn = () => document.querySelector("#grid").getAttribute("aria-busy") === "false"
   && document.querySelectorAll("#rows .row").length > 0;
+const latencyDrawn = () => document.querySelector("#latency").ariaBusy === "false"
+  && document.querySelectorAll("#series-rows tr").length > 0;
 const tracksDrawn = () => document.querySelector("#plot").getAttribute("aria-busy") === "false";
 const numberOf = (text) => Number(text.replaceAll(",", ""));
 
@@ -301,6 +304,9 @@ async function dark() {
   await page.keyboard.press("2");
   await page.waitForFunction(tracksDrawn);
   await shot(page, "tracks-dark");
+  await page.keyboard.press("4");
+  await page.waitForFunction(latencyDrawn);
+  await shot(page, "latency-dark");
   await page.keyboard.press("t");
   await page.waitForFunction(() => document.documentElement.dataset.theme === "light");
   demand(await brightness() > 0.8, "light is", await brightness());
@@ -317,7 +323,8 @@ async function narrow() {
   const grid = await page.locator("#grid").boundingBox();
   const details = await page.locator("#details").boundingBox();
   demand(details.y >= grid.y + grid.height - 1, "the details are not below the lines");
-  for (const [view, ready] of [["lines", drawn], ["tracks", tracksDrawn]]) {
+  for (const [view, ready] of [["lines", drawn], ["tracks", tracksDrawn],
+    ["latency", latencyDrawn]]) {
     await page.click(`#tab-${view}`);
     await page.waitForFunction(ready);
     demand(await fits(), view, "is wider than 400 pixels");
@@ -334,6 +341,17 @@ async function narrow() {
   return "400 pixels";
 }
 
+async function latency(context) {
+  const page = await open(context, fragmentOf(archive.id));
+  await rows(page);
+  return durations({ page, rows, shot, timeline, demand, archive, latencyDrawn, tracksDrawn });
+}
+
+async function latencyGrows(context) {
+  const fragment = fragmentOf(live.id, { view: "latency", what: "every net.sent" });
+  return growing({ page: await open(context, fragment, "live: "), latencyDrawn });
+}
+
 async function modules(context) {
   const seed = given.seed ?? 1;
   const page = await open(context, fragmentOf(archive.id));
@@ -348,8 +366,8 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const context = await browser.newContext({ colorScheme: "light",
   viewport: { width: 1280, height: 800 } });
-const parts = [modules, lines, search, filters, tracks, links, dark, narrow];
-if (live) parts.push(follow);
+const parts = [modules, lines, search, filters, tracks, latency, links, dark, narrow];
+if (live) parts.push(latencyGrows, follow);
 let failed = false;
 for (const part of parts) {
   if (given.only && !given.only.includes(part.name)) continue;

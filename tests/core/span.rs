@@ -12,9 +12,14 @@ use crate::support::{Name, attach};
 
 const INFO: Priority = Priority::Info;
 
-/// What a timeline has logged.
+/// What a timeline has logged, without how long spans took.
 fn logged(name: &Name) -> Vec<String> {
-    shown(&attach(name.path()))
+    let lines = shown(&attach(name.path())).into_iter();
+    let event = |line: String| match line.rsplit_once(" took ") {
+        Some((event, _)) => event.to_owned(),
+        None => line,
+    };
+    lines.map(event).collect()
 }
 
 #[test]

@@ -69,3 +69,21 @@ function offsetOf(ns) {
   const wall = BigInt(Date.parse(`${date}T${time}Z`)) * 1_000_000n;
   return wall - (ns / 1_000_000_000n) * 1_000_000_000n;
 }
+
+const OFFSETS = [["d", 86400 * SECOND], ["h", 3600 * SECOND], ["min", 60 * SECOND], ["s", SECOND],
+  ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
+
+/**
+ * Marks of times as distances from a start: `from` is that of the left end, in ns. Each has its
+ * share of the `span`, and a label.
+ */
+export function offsetMarks(from, span, most) {
+  const step = stepOf(span, most);
+  const [name, size] = OFFSETS.find(([, size]) => step >= size) ?? OFFSETS.at(-1);
+  const list = [];
+  for (let offset = Math.ceil(from / step) * step - from; offset <= span; offset += step) {
+    const count = Number(((from + offset) / size).toFixed(3));
+    list.push({ share: offset / span, label: `${count.toLocaleString("en-US")} ${name}` });
+  }
+  return list;
+}

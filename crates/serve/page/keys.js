@@ -19,6 +19,7 @@ export function startKeys(actions, view) {
 
 /** Gives the focus to the list or the picture of the view that is shown. */
 export function focusView(view) {
-  byId({ lines: "grid", tracks: "canvas", overview: "overview", logs: "logs" }[view])
+  byId({ lines: "grid", tracks: "canvas", overview: "overview", logs: "logs",
+    latency: "latency" }[view])
     .focus({ preventScroll: true });
 }

@@ -9,6 +9,7 @@ import { GoTo } from "./goto.js";
 import { openHelp, startHelp } from "./help.js";
 import { Hits } from "./hits.js";
 import { focusView, startKeys } from "./keys.js";
+import { LatencyView } from "./latencyview.js";
 import { LinesView } from "./linesview.js";
 import { Log } from "./log.js";
 import { LogsView } from "./logsview.js";
@@ -21,7 +22,7 @@ import { nextTheme, rankCategories, startTheme } from "./theme.js";
 import { asFilter } from "./time.js";
 import { TracksView } from "./tracksview.js";
 
-const VIEWS = ["logs", "lines", "tracks", "overview"];
+const VIEWS = ["logs", "lines", "tracks", "overview", "latency"];
 
 let log = null;
 const leave = () => focusView(state.view);
@@ -40,6 +41,18 @@ const tracks = new TracksView({ lines: (from, to) => {
 const overview = new Overview({ filter, range: (from, to) => {
   set({ view: "tracks", from: String(from), to: String(to) }, true);
 } });
+const latency = new LatencyView({ lines: ({ begin, end, tid, thread, key }) => {
+  const range = [["since", asFilter(BigInt(begin.unix_ns))],
+    ["until", asFilter(BigInt(end.unix_ns) + 1n)]];
+  const whose = tid ?? thread;
+  // Events that share a key may be of any thread.
+  if (key === null && whose !== null) range.push(["thread", String(whose)]);
+  set({ view: "lines", only: true, q: "", filters: range }, true);
+}, tracks: ({ begin, end }) => {
+  const [from, to] = [BigInt(begin.unix_ns), BigInt(end.unix_ns)];
+  const margin = (to - from) / 4n + 100n;
+  set({ view: "tracks", filters: [], from: String(from - margin), to: String(to + margin) }, true);
+} });
 const logs = new LogsView();
 const details = new Details({ known: (line) => lines.all && lines.eventOf(line), filter });
 const follow = new Follow({ toEnd: () => lines.scroller.toEnd() });
@@ -48,7 +61,7 @@ const chips = new Chips({ hits, leave });
 const goTo = new GoTo({ eventOf: (line) => lines.eventOf(line), topLine: () => lines.topLine,
   went: () => { if (state.view !== "tracks") set({ view: "lines" }); } });
 
-const viewOf = { logs, lines, tracks, overview };
+const viewOf = { logs, lines, tracks, overview, latency };
 
 /** Selects the next (1) or previous (-1) hit. */
 function step(direction) {
@@ -83,6 +96,7 @@ function escape() {
   const open = document.querySelector(":popover-open");
   if (open) open.hidePopover();
   else if (state.view === "tracks" && tracks.escape()) return;
+  else if (state.view === "latency" && latency.escape()) return;
   else if (details.isOpen) set({ line: null });
   else if (state.q) set({ q: "" }, true);
   else if (state.filters.length) set({ filters: [] }, true);
@@ -99,7 +113,8 @@ function keys() {
     n: () => step(1), N: () => step(-1), F: () => chips.add(), t: nextTheme,
     h: () => set({ only: !state.only }), m: () => details.setMark(), Escape: escape,
     c: () => byId("columns").togglePopover(),
-    1: show("lines"), 2: show("tracks"), 3: show("overview"), 0: show("logs"),
+    1: show("lines"), 2: show("tracks"), 3: show("overview"), 4: show("latency"),
+    0: show("logs"),
     End: (event) => {
       if (state.view !== "lines") return viewOf[state.view].key(event);
       if (log?.growing) follow.start();
@@ -114,7 +129,7 @@ async function open(id) {
   indexed = true;
   const opened = new Log(id);
   log = opened;
-  for (const part of [lines, tracks, overview, details, chips]) part.open(log);
+  for (const part of [lines, tracks, overview, latency, details, chips]) part.open(log);
   goTo.log = log;
   document.title = `${id} · timeline`;
   setText(byId("log-name"), id);
@@ -153,6 +168,7 @@ function known() {
   follow.draw();
   tracks.draw();
   overview.draw();
+  latency.draw();
 }
 
 /** While a log grows, its counts are read again after so many ms. */
@@ -165,6 +181,7 @@ function grown() {
   else lines.resized();
   follow.draw();
   tracks.grown(follow.on);
+  latency.grown();
   extending ||= setTimeout(() => { extending = 0; hits.extend(); }, follow.on ? 60 : 500);
   counting ||= setTimeout(() => {
     counting = 0;
@@ -179,6 +196,7 @@ async function anew() {
     if (!isAbort(error)) showError(error);
   }
   tracks.grown(follow.on);
+  latency.grown();
   hits.extend();
 }
 
@@ -196,8 +214,10 @@ function showView() {
   }
   document.body.dataset.view = state.view;
   showPart("place", "");
+  showPart("spans", "");
   if (state.view === "logs") logs.read();
   else if (state.view === "overview" && log) overview.read();
+  else if (state.view === "latency") latency.shown();
   else viewOf[state.view].draw();
   if (!document.querySelector("dialog[open]") && document.activeElement === document.body) leave();
 }
@@ -216,6 +236,8 @@ function changed(what) {
   }
   if (log && has("by", "filters")) tracks.asked();
   if (log && has("from", "to")) tracks.moved();
+  if (log && !has("log") && has("from", "to", "what", "filters")) latency.asked();
+  if (has("series")) latency.draw();
   search.draw();
   chips.draw();
 }

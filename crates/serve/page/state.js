@@ -6,12 +6,12 @@ export const FILTERS = {
   core: "Core", since: "Since", until: "Until", where: "Where", grep: "Text",
 };
 
-const VIEWS = ["logs", "lines", "tracks", "overview"];
+const VIEWS = ["logs", "lines", "tracks", "overview", "latency"];
 
 /** The present state. It is changed by `set` only. */
 export const state = {
   log: null, view: "lines", line: null, q: "", regex: false, case: "smart", only: true,
-  filters: [], by: "thread", from: null, to: null,
+  filters: [], by: "thread", from: null, to: null, what: "", series: null,
 };
 
 const listeners = new Set();
@@ -36,6 +36,8 @@ export function parse(fragment) {
     by: given.get("by") === "core" ? "core" : "thread",
     from: range ? from : null,
     to: range ? to : null,
+    what: given.get("what") ?? "",
+    series: given.get("series"),
   };
 }
 
@@ -52,6 +54,8 @@ export function format(of) {
   pairs.push(...of.filters);
   if (of.by !== "thread") pairs.push(["by", of.by]);
   if (of.from !== null) pairs.push(["from", of.from], ["to", of.to]);
+  if (of.what) pairs.push(["what", of.what]);
+  if (of.series !== null) pairs.push(["series", of.series]);
   const text = new URLSearchParams(pairs).toString();
   return "#" + text.replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%40", "@");
 }

@@ -1,6 +1,7 @@
 // Draws the tracks on a canvas: the axis, a row for each thread or core, its events as ticks.
 
 import { marks } from "./axis.js";
+import { drawSpans, LANE } from "./spandraw.js";
 import { categoryColour, colour } from "./theme.js";
 import { firstBehind } from "./trackdata.js";
 import { endOf } from "./window.js";
@@ -9,14 +10,21 @@ export const STRIP = 22;
 export const AXIS = 26;
 export const TOP = STRIP + AXIS;
 
-/** What is where: the width of the names, the height of rows, which are seen. */
-export function layout(width, height, rows, scroll) {
+/**
+ * What is where: the width of the names, the height of rows, which are seen. Below the events of
+ * a row, which are `tall`, there is room for so many bars.
+ */
+export function layout(width, height, rows, scroll, lanes) {
   const gutter = width < 560 ? 76 : 168;
   const room = Math.max(0, height - TOP);
-  const rowHeight = Math.max(18, Math.min(46, Math.floor(room / Math.max(1, rows.length))));
+  const bars = lanes ? lanes * LANE + 3 : 0;
+  const share = Math.floor(room / Math.max(1, rows.length)) - bars;
+  const tall = Math.max(18, Math.min(lanes ? 30 : 46, share));
+  const rowHeight = tall + bars;
   const most = Math.max(0, rows.length * rowHeight - room);
   const top = Math.max(0, Math.min(most, scroll));
-  return { width, height, gutter, plot: Math.max(1, width - gutter), rowHeight, top, most, rows };
+  return { width, height, gutter, plot: Math.max(1, width - gutter), rowHeight, tall, top, most,
+    rows };
 }
 
 /** Draws everything. `scene` has the layout, the window, the answers and what is marked. */
@@ -120,7 +128,8 @@ function sumRow({ counts: of, categories, firsts, lasts }, base, wide, plot, vie
 }
 
 function drawRows(context, scene) {
-  const { layout: { width, rows, rowHeight, top, gutter, plot }, answer, hoverRow, dim } = scene;
+  const { layout: { width, rows, rowHeight, tall, top, gutter, plot }, view } = scene;
+  const { answer, spans, hoverRow, dim } = scene;
   const { from, to, wide, most } = sumUp(scene);
   const colours = (answer?.categories ?? []).map(categoryColour);
   let described = null;
@@ -141,17 +150,19 @@ function drawRows(context, scene) {
       context.fillStyle = colour("--line");
       if (row > from) context.fillRect(0, y, width, 1);
     }
-    drawCells(context, { x: gutter, y, plot, rowHeight, base: (row - from) * wide, most, colours,
+    drawCells(context, { x: gutter, y, plot, tall, base: (row - from) * wide, most, colours,
       dim });
+    const bars = spans.rows.get(rows[row].key);
+    if (bars) drawSpans(context, bars, { from: spans.answer.from, view, x: gutter, y, plot, tall });
   }
   context.fillStyle = colour("--line");
   context.fillRect(gutter - 1, TOP, 1, scene.layout.height);
 }
 
 // The events of a row: the higher, the more of them are in a pixel.
-function drawCells(context, { x: left, y, plot, rowHeight, base, most, colours, dim }) {
+function drawCells(context, { x: left, y, plot, tall: height, base, most, colours, dim }) {
   const none = colour("--dim");
-  const room = rowHeight - 4;
+  const room = height - 4;
   const log = Math.log1p(most);
   let style = "";
   let alpha = 1;
@@ -164,7 +175,7 @@ function drawCells(context, { x: left, y, plot, rowHeight, base, most, colours, 
     const sure = (count > 0.99 ? 1 : 0.4) * (dim ? 0.4 : 1);
     if (sure !== alpha) context.globalAlpha = alpha = sure;
     const tall = most <= 1 ? 0.8 * room : room * (0.3 + 0.7 * (Math.log1p(count) / log));
-    context.fillRect(left + x, y + rowHeight - 2 - tall, most <= 1 && count > 0.99 ? 2 : 1, tall);
+    context.fillRect(left + x, y + height - 2 - tall, most <= 1 && count > 0.99 ? 2 : 1, tall);
   }
   context.globalAlpha = 1;
 }

@@ -6,7 +6,8 @@ const CLICK = 4;
 /**
  * Listens on the canvas. `target` has `gutter()`, `strip`, and what is called: `zoom(factor, x)`,
  * `pan(pixels)`, `rows(pixels)`, `brush(x, x, done)`, `strip(x)`, `hover(x, y)`, `leave()`,
- * `click(x, y)` and `isBrushing()`. All x and y are pixels of the canvas.
+ * `click(x, y)`, `double(x, y)`, which says whether it did something, and `isBrushing()`. All x
+ * and y are pixels of the canvas.
  */
 export function listen(canvas, target) {
   const fingers = new Map();
@@ -62,7 +63,10 @@ export function listen(canvas, target) {
   canvas.addEventListener("pointerup", end);
   canvas.addEventListener("pointercancel", end);
   canvas.addEventListener("pointerleave", () => target.leave());
-  canvas.addEventListener("dblclick", (event) => target.zoom(0.25, place(event).x));
+  canvas.addEventListener("dblclick", (event) => {
+    const { x, y } = place(event);
+    if (!target.double(x, y)) target.zoom(0.25, x);
+  });
 }
 
 function move(drag, at, target) {

@@ -3,6 +3,7 @@
 import { getJson, isAbort, ofLog } from "./api.js";
 import { byId, debounced, eachFrame, setText } from "./dom.js";
 import { onPrefs } from "./prefs.js";
+import { SpanData } from "./spandata.js";
 import { set, state } from "./state.js";
 import { showError, showPart } from "./status.js";
 import { counted, visible } from "./text.js";
@@ -11,7 +12,7 @@ import { asFilter, dateAndTime, duration } from "./time.js";
 import { TrackData } from "./trackdata.js";
 import { drawTracks, layout, STRIP } from "./trackdraw.js";
 import { listen } from "./trackinput.js";
-import { cellAt, rowAt, Tip } from "./tracktip.js";
+import { cellAt, isAmongBars, rowAt, spanCellAt, Tip } from "./tracktip.js";
 import { between, endOf, moved, timeAt, whole, within, zoomed } from "./window.js";
 
 export class TracksView {
@@ -33,6 +34,7 @@ export class TracksView {
     this.brushing = false;
     this.draw = eachFrame(() => this.#draw());
     this.data = new TrackData(this.draw);
+    this.spans = new SpanData(this.draw);
     this.keep = debounced(200, () => this.#keep());
     new ResizeObserver(this.draw).observe(byId("plot"));
     onColours(this.draw);
@@ -49,6 +51,7 @@ export class TracksView {
       hover: (x, y) => this.#hover(x, y),
       leave: () => this.#leave(),
       click: (x, y) => this.#click(x, y),
+      double: (x, y) => this.#double(x, y),
     });
   }
 
@@ -75,6 +78,7 @@ export class TracksView {
     this.#setBrush(null);
     this.selected = null;
     this.data.open(log);
+    this.spans.open(log);
     this.asked();
   }
 
@@ -212,12 +216,17 @@ export class TracksView {
     }
     const context = this.canvas.getContext("2d", { alpha: false });
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    this.place = layout(width, height, this.#named(this.data.rows), this.scroll);
+    this.place = layout(width, height, this.#named(this.data.rows), this.scroll,
+      this.spans.lanes);
     this.data.want(this.view, this.place.plot);
     this.answer = this.data.best(this.view);
+    // Of more events than can be counted one by one, there are too many spans to be seen.
+    if (this.answer?.exact) this.spans.want(this.view, this.place.plot, this.data.question);
+    else if (this.answer) this.spans.forget();
     this.font ??= getComputedStyle(this.canvas).fontFamily;
     drawTracks(context, {
-      layout: this.place, view: this.view, answer: this.answer, whole: this.data.whole, range,
+      layout: this.place, view: this.view, answer: this.answer, spans: this.spans,
+      whole: this.data.whole, range,
       dim: this.answer !== null && this.answer.question.by !== this.data.question.by,
       hoverRow: this.hoverRow, brush: this.brush, selected: this.selected, pointer: this.pointer,
       font: this.font,
@@ -231,7 +240,11 @@ export class TracksView {
     const exact = this.answer?.exact ?? true;
     showPart("place", `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`
       + (exact ? "" : ", counts are spread evenly over runs of events"));
+    const { count, answer } = this.spans;
+    const left = (answer?.short ?? 0) + (answer?.more ?? 0);
+    showPart("spans", left ? `${counted(left, "span")} too short to be drawn` : "");
     setText(byId("tracks-said"), `${counted(this.place.rows.length, "row")}, `
+      + (count ? `${counted(count, "span")}, ` : "")
       + `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`);
   }
 
@@ -244,7 +257,8 @@ export class TracksView {
   }
 
   #cellAt(x, y) {
-    return this.place && cellAt(this, x, y);
+    if (!this.place) return null;
+    return spanCellAt(this, x, y) ?? (isAmongBars(this.place, y) ? null : cellAt(this, x, y));
   }
 
   #leave() {
@@ -255,14 +269,25 @@ export class TracksView {
   }
 
   // The first event of a cell.
-  async #eventOf({ from, cells }) {
+  async #eventOf({ from, cells, span }) {
     const own = state.by === "core" ? ["core", cells.core] : ["thread", cells.tid ?? cells.name];
+    // A span may have begun on another core than it ended.
+    if (span && state.by === "core") own[1] = null;
     const others = state.filters.filter(([name]) => !["since", "until", own[0]].includes(name));
     const asked = [...others, ["since", asFilter(from)], ["until", asFilter(from + 1n)],
       ["limit", 1]];
     if (own[1] !== null && own[1] !== undefined) asked.push(own);
     const said = await getJson(ofLog(this.log.id, "events"), asked, this.log.signal);
     return said.events[0] ?? null;
+  }
+
+  // Zooms to the span at a place; says whether there is one.
+  #double(x, y) {
+    const span = this.place && spanCellAt(this, x, y)?.span;
+    if (!span) return false;
+    const margin = BigInt(Math.ceil(span.length / 12) + 1);
+    this.#show(between(span.begin - margin, span.end + margin));
+    return true;
   }
 
   async #click(x, y) {

@@ -6,6 +6,7 @@ import { showError } from "./status.js";
 import { number, visible } from "./text.js";
 import { dateAndTime, duration } from "./time.js";
 import { firstBehind } from "./trackdata.js";
+import { spanAt } from "./spandraw.js";
 import { TOP } from "./trackdraw.js";
 
 /** An event is found from so many pixels away. */
@@ -19,6 +20,23 @@ export function rowAt(place, y) {
   if (y < TOP) return -1;
   const row = Math.floor((y - TOP + place.top) / place.rowHeight);
   return row < place.rows.length ? row : -1;
+}
+
+/** The span at a place of the canvas as a cell, which is that of the event that begins it. */
+export function spanCellAt({ place, view, spans }, x, y) {
+  const row = rowAt(place, y);
+  const bars = row >= 0 && spans.rows.get(place.rows[row].key);
+  if (!bars) return null;
+  const { plot, tall, gutter, rowHeight, top } = place;
+  const scale = { from: spans.answer.from, view, plot, tall };
+  const span = spanAt(bars, scale, x - gutter, y - TOP + top - row * rowHeight);
+  return span && { row, cells: place.rows[row].row, count: 1, category: span.name,
+    from: span.begin, to: span.end, span };
+}
+
+/** Whether a place is among the bars of a row. */
+export function isAmongBars({ rowHeight, tall, top }, y) {
+  return (y - TOP + top) % rowHeight >= tall;
 }
 
 /** The cell at a place of the canvas: its count, times and category, and the cells of its row. */
@@ -66,15 +84,19 @@ export class Tip {
       return;
     }
     Object.assign(this, { x, y });
-    const same = this.#cell && cell.from === this.#cell.from && cell.row === this.#cell.row;
-    this.#cell = cell;
-    if (!same) this.#fill(cell);
+    const same = this.#cell && cell.from === this.#cell.from && cell.row === this.#cell.row
+      && cell.span === this.#cell.span;
+    if (!same) {
+      this.#cell = cell;
+      this.#fill(cell);
+    }
     this.#place();
   }
 
-  #fill({ count, from, to, category }) {
-    const when = count === 1 ? dateAndTime(from)
-      : `${number(count)} events in ${duration(to - from)} from ${dateAndTime(from)}`;
+  #fill({ count, from, to, category, span }) {
+    let when = dateAndTime(from);
+    if (span) when = `${duration(span.length)} from ${when}`;
+    else if (count > 1) when = `${number(count)} events in ${duration(to - from)} from ${when}`;
     this.element.replaceChildren(
       make("div", { class: "words", text: when }),
       make("div", { class: "tip-category", text: visible(category ?? "") }),
@@ -97,7 +119,7 @@ export class Tip {
     if (!cell) return;
     try {
       const event = await this.eventOf(cell);
-      if (!event || cell.from !== this.#cell?.from || cell.row !== this.#cell.row) return;
+      if (!event || cell !== this.#cell) return;
       const text = visible(event.message.slice(0, LONGEST));
       setText(this.element.querySelector(".tip-message"), text);
       this.#place();

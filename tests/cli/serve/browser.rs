@@ -23,8 +23,21 @@ fn log_for_ever(arguments: &[String]) {
     }
 }
 
-/// An archive of several categories, priorities and threads, with messages of several lines,
-/// markup and text beyond ASCII.
+/// Begins and ends spans that are nested, each over several events of its thread.
+fn log_span_parts(tl: &Timeline, number: u64) {
+    let batch = number / 20;
+    match number % 20 {
+        0 => event!(tl, Priority::Info, "engine", "begin batch {batch}", batch),
+        4 => event!(tl, Priority::Info, "engine", "begin step {number}", number),
+        6 | 9 => event!(tl, Priority::Info, "engine", "end step {number}", number),
+        8 => event!(tl, Priority::Info, "engine", "begin step {number}", number),
+        19 => event!(tl, Priority::Info, "engine", "end batch {batch}", batch),
+        _ => {}
+    };
+}
+
+/// An archive of several categories, priorities and threads, with spans, messages of several
+/// lines, markup and text beyond ASCII.
 fn archive(folder: &std::path::Path) {
     let name = Name::new("browser");
     let tl = name.create(1 << 16);
@@ -37,6 +50,7 @@ fn archive(folder: &std::path::Path) {
             scope.spawn(move || {
                 let mut random = Random(seed);
                 for number in 0..6_000_u64 {
+                    log_span_parts(tl, number);
                     let (any, took) = (random.next(), random.below(5_000_000));
                     let id = format!("{:012x}", any >> 16);
                     match any % 8 {

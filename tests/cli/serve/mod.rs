@@ -2,6 +2,7 @@
 
 mod browser;
 mod description;
+mod durations;
 mod errors;
 mod full;
 mod growing;

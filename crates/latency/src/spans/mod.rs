@@ -24,6 +24,7 @@ pub(crate) use matcher::Need;
 pub use matcher::{Found, Matcher, Open};
 pub use measure::{Measure, Series, Unit};
 pub use parse::NoMeasure;
+pub use roles::concerns;
 #[cfg(feature = "archives")]
 pub(crate) use threads::ThreadKey;
 #[cfg(feature = "triggers")]

@@ -348,19 +348,7 @@ pub async fn track_counts(
     params: Params,
 ) -> Answer<Tracks> {
     params.only(&["by", "from", "to", "buckets"], true)?;
-    let by_core = match params.one("by")? {
-        None | Some("thread") => false,
-        Some("core") => true,
-        Some(other) => {
-            let message = format!("expected by to be thread or core, got {other:?}");
-            return Err(Error::request(message).into());
-        }
-    };
-    let range = match (params.number("from")?, params.number("to")?) {
-        (Some(from), Some(to)) => Some((from, to)),
-        (None, None) => None,
-        _ => return Err(Error::request("expected both from and to, or none").into()),
-    };
+    let (by_core, range) = (params.by_core()?, params.range()?);
     let query = params.query()?;
     let asked = TrackQuery {
         by_core,

@@ -2,6 +2,7 @@
 //!
 //! `server` listens and has connections; `guard` refuses requests that must not be answered.
 //! `api` has a function for each request, whose `params`, path and body (`given`) are read first;
+//! `latency` likewise for those about durations;
 //! `streams` are answers that go on, with one look at a log for all its `followers`, and `control`
 //! changes live timelines. `failure` makes answers of errors, `page` has the files of the page,
 //! `openapi` describes all requests, and `state` is what they share.
@@ -12,6 +13,7 @@ mod failure;
 mod followers;
 mod given;
 mod guard;
+mod latency;
 mod openapi;
 mod page;
 mod params;

@@ -6,7 +6,7 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi};
 
-use super::{api, control, streams};
+use super::{api, control, latency, streams};
 
 /// The description.
 #[derive(OpenApi)]
@@ -29,6 +29,9 @@ use super::{api, control, streams};
         api::all_definitions,
         api::all_threads,
         api::file,
+        latency::durations,
+        latency::duration_list,
+        latency::spans,
         streams::search_log,
         streams::follow,
         control::state,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawQuery};
 use axum::http::request::Parts;
 use jiff::Zoned;
+use timeline_latency::Measure;
 use timeline_search::{Case, Expression, Needle, Query, moment, numbers, priorities};
 use utoipa::IntoParams;
 
@@ -13,6 +14,8 @@ use crate::error::{Error, Result};
 
 /// Most bytes of all parameters.
 const LONGEST: usize = 16 << 10;
+/// Most values of `what`.
+const MOST_MEASURES: usize = 16;
 
 /// The parameters of a request, in their order.
 #[derive(Debug, Clone, Default)]
@@ -122,6 +125,42 @@ impl Params {
                 "there is no parameter {name:?} here"
             ))),
             None => Ok(()),
+        }
+    }
+
+    /// A range of time, in nanoseconds since 1970.
+    pub fn range(&self) -> Result<Option<(u64, u64)>> {
+        match (self.number("from")?, self.number("to")?) {
+            (Some(from), Some(to)) if from < to => Ok(Some((from, to))),
+            (Some(_), Some(_)) => Err(Error::request("expected `from` to be before `to`")),
+            (None, None) => Ok(None),
+            _ => Err(Error::request("expected both from and to, or none")),
+        }
+    }
+
+    /// Whether rows are cores, and no threads.
+    pub fn by_core(&self) -> Result<bool> {
+        match self.one("by")? {
+            None | Some("thread") => Ok(false),
+            Some("core") => Ok(true),
+            Some(other) => Err(Error::request(format!(
+                "expected by to be thread or core, got {other:?}"
+            ))),
+        }
+    }
+
+    /// Which durations are wanted; all spans if nothing is said.
+    pub fn measures(&self) -> Result<Vec<Measure>> {
+        let read = |text: &str| {
+            Measure::parse(text).map_err(|error| Error::request(format!("what: {error}")))
+        };
+        let measures: Vec<Measure> = self.all("what").map(read).collect::<Result<_>>()?;
+        match measures.len() {
+            0 => Ok(vec![Measure::Spans("*".into())]),
+            count if count > MOST_MEASURES => Err(Error::request(format!(
+                "expected at most {MOST_MEASURES} times what, got {count}"
+            ))),
+            _ => Ok(measures),
         }
     }
 

@@ -24,7 +24,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use super::failure::Failure;
 use super::guard::{Hosts, guard};
 use super::state::State;
-use super::{api, control, openapi, page, streams};
+use super::{api, control, latency, openapi, page, streams};
 use crate::error::{Error, Result};
 use crate::logs::Logs;
 
@@ -204,6 +204,12 @@ fn router(state: Arc<State>, hosts: Hosts) -> Router {
         .route("/api/logs/{log}/threads", get(api::all_threads))
         .route("/api/logs/{log}/follow", get(streams::follow))
         .route("/api/logs/{log}/file", get(api::file))
+        .route("/api/logs/{log}/durations", get(latency::durations))
+        .route(
+            "/api/logs/{log}/durations/list",
+            get(latency::duration_list),
+        )
+        .route("/api/logs/{log}/spans", get(latency::spans))
         .route("/api/logs/{log}/control", get(control::state))
         .route("/api/logs/{log}/level", post(control::set_level))
         .route("/api/logs/{log}/channels", post(control::switch_channel))

@@ -13,10 +13,11 @@ use crate::error::Result;
 use crate::logs::{Log, Logs};
 use crate::read::Cancel;
 
-/// Requests that read at once, and searches. Others wait.
+/// Requests that read at once, searches, and those that measure durations. Others wait.
 const READS: usize = 8;
 const LONG_READS: usize = 4;
 const SEARCHES: usize = 8;
+const MEASURES: usize = 2;
 /// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,6 +32,8 @@ pub struct State {
     /// Those that may read all of a log, and must not keep the others waiting.
     long_reads: Arc<Semaphore>,
     searches: Arc<Semaphore>,
+    /// Those that find durations, and hold much in memory.
+    measures: Arc<Semaphore>,
 }
 
 impl State {
@@ -43,6 +46,7 @@ impl State {
             reads: Arc::new(Semaphore::new(READS)),
             long_reads: Arc::new(Semaphore::new(LONG_READS)),
             searches: Arc::new(Semaphore::new(SEARCHES)),
+            measures: Arc::new(Semaphore::new(MEASURES)),
         }
     }
 
@@ -63,6 +67,16 @@ impl State {
         read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
         let permit = take(&self.long_reads).await?;
+        self.read_with(permit, id, read).await
+    }
+
+    /// Likewise, to find durations.
+    pub async fn measure<T: Send + 'static>(
+        self: Arc<Self>,
+        id: String,
+        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        let permit = take(&self.measures).await?;
         self.read_with(permit, id, read).await
     }
 

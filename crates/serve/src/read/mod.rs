@@ -3,14 +3,15 @@
 //! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
 //! the events of an archive, which it `visit`s by columns, by `names` that another version of the
-//! log has as well; `tracks` and `overview` show these counts. `cancel` ends what takes long if
-//! nobody waits for it any more.
+//! log has as well; `tracks` and `overview` show these counts. `latency` finds durations. `cancel`
+//! ends what takes long if nobody waits for it any more.
 
 mod by_time;
 mod cancel;
 mod catalogue;
 mod details;
 mod events;
+mod latency;
 mod lines;
 mod names;
 mod overview;
@@ -24,6 +25,10 @@ pub use cancel::Cancel;
 pub use catalogue::{DefinitionObject, ThreadObject, definitions, threads};
 pub use details::{Details, details};
 pub use events::Moment;
+pub use latency::{
+    Asked, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations, list,
+    spans,
+};
 pub use lines::{Lines, at as lines_at, range as lines_from};
 pub use overview::{Overview, overview};
 pub use search::{Hits, Progress, Wanted, search};

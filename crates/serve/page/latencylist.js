@@ -1,0 +1,73 @@
+// Lists the durations behind a cell or a bucket, and leads to the events of each.
+
+import { getJson, isAbort, ofLog } from "./api.js";
+import { byId, make, setText } from "./dom.js";
+import { showError } from "./status.js";
+import { counted, number, visible } from "./text.js";
+import { dateAndTime, duration } from "./time.js";
+
+/** So many are listed. */
+const LIMIT = 200;
+
+export class LatencyList {
+  #asked = null;
+
+  /** `lines(one)` shows the events of a duration, `tracks(one)` where in time it is. */
+  constructor({ lines, tracks }) {
+    Object.assign(this, { lines, tracks });
+    this.section = byId("behind");
+    byId("behind-close").addEventListener("click", () => this.close());
+  }
+
+  get isOpen() {
+    return !this.section.hidden;
+  }
+
+  close() {
+    this.#asked?.abort();
+    this.section.hidden = true;
+    byId("behind-rows").replaceChildren();
+  }
+
+  /** Asks for durations: `where` has from and to (or null), min and max, and says what it is. */
+  async show(log, question, { from, to, min, max, said }) {
+    this.#asked?.abort();
+    this.#asked = new AbortController();
+    const { signal } = this.#asked;
+    const asked = [...question, ["limit", LIMIT], ["min", min], ["max", max]];
+    if (from !== null) asked.push(["from", from], ["to", to]);
+    this.section.hidden = false;
+    this.section.setAttribute("aria-busy", "true");
+    setText(byId("behind-said"), `${said}: searching…`);
+    try {
+      const answer = await getJson(ofLog(log.id, "durations/list"), asked, signal);
+      const { count, durations } = answer;
+      const rest = count > durations.length ? `; the longest ${number(durations.length)}` : "";
+      setText(byId("behind-said"), `${said}: ${counted(count, "duration")}${rest}`);
+      byId("behind-rows").replaceChildren(...durations.map((one) => this.#row(one)));
+      this.section.setAttribute("aria-busy", "false");
+      this.section.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.section.setAttribute("aria-busy", "false");
+      setText(byId("behind-said"), `${said}: ${error.message}`);
+      showError(error, "Durations");
+    }
+  }
+
+  #row(one) {
+    const begin = dateAndTime(BigInt(one.begin.unix_ns));
+    const thread = visible(one.thread ?? String(one.tid ?? "?"));
+    const whose = one.key === null ? thread : `${thread}, key ${visible(String(one.key))}`;
+    const row = make("tr", {},
+      make("td", {}, make("button", { type: "button", class: "link", text: duration(one.duration),
+        title: `${number(one.duration)} ns; show its events`, onclick: () => this.lines(one) })),
+      make("td", {}, make("button", { type: "button", class: "link", text: "Tracks",
+        title: "Show it among the tracks", onclick: () => this.tracks(one) })),
+      make("td", { text: begin, title: `to ${dateAndTime(BigInt(one.end.unix_ns))}` }),
+      make("td", { text: whose }),
+      make("td", { class: "number", text: String(one.depth) }));
+    row.dataset.ns = String(one.duration);
+    return row;
+  }
+}

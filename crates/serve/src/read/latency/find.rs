@@ -1,0 +1,142 @@
+//! Finds the durations of an archive that are asked for.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use timeline::{Event, EventId, Order, Source};
+use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+use timeline_latency::{Found, Matcher, Measure, Series, concerns};
+use timeline_search::Query;
+
+use crate::error::Result;
+use crate::logs::Version;
+use crate::read::cancel::Cancel;
+
+/// So long before a range begins are looked for, in nanoseconds, as the command line does.
+pub const LONGEST: u64 = 10_000_000_000;
+
+/// Which durations are wanted.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub measures: Vec<Measure>,
+    /// Those that end from a time on and before another, in nanoseconds since 1970.
+    pub range: Option<(u64, u64)>,
+    /// Which events may end one.
+    pub query: Query,
+}
+
+impl Asked {
+    /// The filters with the range.
+    fn query(&self) -> Query {
+        let mut query = self.query.clone();
+        if let Some((from, to)) = self.range {
+            query.since = Some(query.since.unwrap_or(0).max(from));
+            query.until = Some(query.until.unwrap_or(u64::MAX).min(to));
+        }
+        query
+    }
+}
+
+/// A text that no other series of an answer has.
+pub fn id(series: &Series) -> String {
+    match &series.key {
+        Some(key) => format!("{} by {key}", series.name),
+        None => series.name.clone(),
+    }
+}
+
+/// The first and the last time of a log.
+pub fn span(archive: &Archive) -> Option<(u64, u64)> {
+    let known = |time: u64| time > 0 && time < u64::MAX;
+    let times = archive.units().map(|unit| unit.unix);
+    let known = times.filter(|(first, last)| known(*first) && known(*last));
+    known.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+}
+
+/// Has `each` take the events that play a part, the oldest first, each with the durations that it
+/// ends, until it returns false. Returns what has no other half.
+///
+/// # Errors
+/// If it was cancelled.
+pub fn find(
+    version: &Version,
+    asked: &Asked,
+    cancel: &Cancel,
+    mut each: impl FnMut(&Matcher, &Event, &mut Vec<Found>) -> bool,
+) -> Result<(timeline_latency::Losses, u64)> {
+    let (archive, query) = (&version.archive, asked.query());
+    let since = query.since.unwrap_or(0);
+    let select = Concerned {
+        archive,
+        measures: &asked.measures,
+        times: since.saturating_sub(LONGEST)..query.until.unwrap_or(u64::MAX),
+        definitions: HashMap::new(),
+        cancel,
+    };
+    let mut filter = query.on(archive);
+    let mut matcher = Matcher::new(&asked.measures, archive);
+    let mut ended = Vec::new();
+    for event in archive.events_by_time_where(Order::OldestFirst, Box::new(select)) {
+        cancel.check()?;
+        matcher.add(&event, |found| {
+            if filter.matches(&event) {
+                ended.push(found);
+            }
+        });
+        if !each(&matcher, &event, &mut ended) {
+            break;
+        }
+        ended.clear();
+    }
+    cancel.check()?;
+    Ok((matcher.losses(), matcher.open() as u64))
+}
+
+/// Leaves out the events that play no part in any duration, before they are made.
+struct Concerned<'a> {
+    archive: &'a Archive,
+    measures: &'a [Measure],
+    /// Units of other times are left out.
+    times: Range<u64>,
+    definitions: HashMap<EventId, bool>,
+    cancel: &'a Cancel,
+}
+
+impl Concerned<'_> {
+    fn concerns(&mut self, id: EventId) -> bool {
+        let (archive, measures) = (self.archive, self.measures);
+        *self.definitions.entry(id).or_insert_with(|| {
+            let definition = archive.definition(id);
+            definition.is_some_and(|definition| concerns(definition, measures))
+        })
+    }
+}
+
+impl Select for Concerned<'_> {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        let (first, last) = unit.unix;
+        // 0 is a time that is not known.
+        let is_known = first != 0 && last != 0;
+        let overlaps = first < self.times.end && self.times.start <= last;
+        !self.cancel.is_set() && (!is_known || overlaps)
+    }
+
+    fn choose(&mut self, _: &UnitInfo, columns: Option<&mut BlockColumns>, places: &mut Places) {
+        let Some(columns) = columns else {
+            return;
+        };
+        let shapes = columns.definitions().iter().map(|id| self.concerns(*id));
+        let shapes: Vec<bool> = shapes.collect();
+        if shapes.iter().all(|is_one| *is_one) {
+            return;
+        }
+        let mut wanted = places.none_of();
+        // The first event says how many are missing before it.
+        wanted.add(0);
+        for (shape, _) in shapes.iter().enumerate().filter(|(_, is_one)| **is_one) {
+            let of_shape = columns.places(shape).iter();
+            of_shape.for_each(|place| wanted.add((*place).into()));
+        }
+        places.intersect(&wanted);
+    }
+}

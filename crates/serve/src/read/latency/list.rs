@@ -1,0 +1,122 @@
+//! Lists the durations behind a cell of a heat map, or a bucket of a spectrum.
+
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+use timeline::SpanKey;
+use timeline_latency::Series;
+use utoipa::ToSchema;
+
+use super::find::{Asked, find, id};
+use super::longest::Longest;
+use crate::error::Result;
+use crate::logs::Version;
+use crate::read::cancel::Cancel;
+use crate::read::catalogue::ThreadObject;
+use crate::read::events::Moment;
+use crate::read::names::{Names, Numbers};
+
+/// What is listed.
+#[derive(Debug, Clone)]
+pub struct ListQuery {
+    pub asked: Asked,
+    /// The id of the series; all if there is none.
+    pub series: Option<String>,
+    /// The shortest and the longest, in nanoseconds.
+    pub min: u64,
+    pub max: u64,
+    pub limit: usize,
+}
+
+/// Durations, the longest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DurationList {
+    /// How many there are.
+    pub count: u64,
+    /// The longest of them; of equal ones, those that ended first.
+    pub durations: Vec<DurationObject>,
+}
+
+/// A duration.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DurationObject {
+    /// The id of its series.
+    pub series: String,
+    /// When it began. The event that began it has this time.
+    pub begin: Moment,
+    /// When it ended, likewise.
+    pub end: Moment,
+    /// How long it is, in nanoseconds.
+    pub duration: u64,
+    /// The name of the thread in which it ended.
+    pub thread: Option<String>,
+    /// The kernel's id of that thread.
+    pub tid: Option<u32>,
+    /// That of its process.
+    pub pid: Option<u32>,
+    /// The name of its process.
+    pub process: Option<String>,
+    /// The value that both events share, if they are paired by one.
+    #[schema(value_type = Option<serde_json::Value>)]
+    pub key: Option<Json>,
+    /// In how many other spans of its thread it lies, of those that were asked for.
+    pub depth: usize,
+}
+
+/// Lists durations.
+pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<DurationList> {
+    let mut longest = Longest::new(asked.limit);
+    let mut series: Vec<(Series, bool)> = Vec::new();
+    find(version, &asked.asked, cancel, |matcher, _, ended| {
+        for found in ended.drain(..) {
+            let new = &matcher.series()[series.len()..];
+            series.extend(new.iter().map(|new| {
+                let is_wanted = asked
+                    .series
+                    .as_ref()
+                    .is_none_or(|wanted| *wanted == id(new));
+                (new.clone(), is_wanted)
+            }));
+            let is_in = (asked.min..=asked.max).contains(&found.value);
+            if is_in && series[found.series].1 {
+                longest.add(found.value, found);
+            }
+        }
+        true
+    })?;
+    let count = longest.count;
+    let mut numbers = Numbers::new(&version.archive, Names::default());
+    let durations = longest.into_sorted().map(|found| {
+        let number = numbers.thread((found.thread, found.tid));
+        let logger = &numbers.names.threads[number as usize];
+        let thread = ThreadObject::new(logger.thread.clone(), logger.tid, 0);
+        DurationObject {
+            series: id(&series[found.series].0),
+            begin: Moment::of(found.begin),
+            end: Moment::of(found.end),
+            duration: found.value,
+            thread: thread.name,
+            tid: thread.tid,
+            pid: thread.pid,
+            process: thread.process,
+            key: found.key.as_ref().map(key),
+            depth: found.depth,
+        }
+    });
+    Ok(DurationList {
+        count,
+        durations: durations.collect(),
+    })
+}
+
+/// A key in JSON. A number beyond 2^53 is a text, because browsers would round it.
+fn key(key: &SpanKey) -> Json {
+    const EXACT: u64 = 1 << 53;
+    match key {
+        SpanKey::Number(number) if *number <= EXACT => json!(number),
+        SpanKey::Number(number) => json!(number.to_string()),
+        SpanKey::Negative(number) if number.unsigned_abs() <= EXACT => json!(number),
+        SpanKey::Negative(number) => json!(number.to_string()),
+        SpanKey::Float(bits) => json!(f64::from_bits(*bits)),
+        SpanKey::Text(bytes) => json!(String::from_utf8_lossy(bytes)),
+    }
+}

@@ -1,0 +1,17 @@
+//! Finds durations, and makes of them what pictures of latency show.
+//!
+//! `find` finds the durations that are asked for; `bins` counts those of a column of a picture, and
+//! `longest` keeps the longest. `durations` sums them up, `list` lists them, and `spans` are those
+//! that tracks show as bars. Each module uses only those named before it.
+
+mod bins;
+mod durations;
+mod find;
+mod list;
+mod longest;
+mod spans;
+
+pub use durations::{DurationQuery, Durations, durations};
+pub use find::Asked;
+pub use list::{DurationList, ListQuery, list};
+pub use spans::{SpanQuery, Spans, spans};

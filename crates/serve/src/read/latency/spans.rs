@@ -1,0 +1,142 @@
+//! The spans of a range of time by thread or core: the bars of tracks.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use timeline::{Definition, Edge, Source};
+use timeline_latency::{Measure, Series};
+use timeline_search::Query;
+use utoipa::ToSchema;
+
+use super::find::{Asked, LONGEST, find, id};
+use super::longest::Longest;
+use crate::error::Result;
+use crate::logs::Version;
+use crate::read::cancel::Cancel;
+use crate::read::catalogue::ThreadObject;
+use crate::read::names::{Names, Numbers};
+
+/// The number of the series, the begin, the end, the depth, and 1 if it has a key.
+type SpanTuple = (usize, i64, i64, usize, u8);
+
+/// Which spans are wanted.
+#[derive(Debug, Clone)]
+pub struct SpanQuery {
+    /// By core; else by thread.
+    pub by_core: bool,
+    /// Spans that are open at any of these times, in nanoseconds since 1970.
+    pub range: (u64, u64),
+    /// The least duration.
+    pub min: u64,
+    /// How many at most.
+    pub limit: usize,
+    /// The filters, which are about the event that ends a span.
+    pub query: Query,
+}
+
+/// The spans that overlap a range of time.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Spans {
+    /// The first time, in nanoseconds since 1970.
+    pub from: String,
+    /// The time behind the range.
+    pub to: String,
+    /// The names of spans.
+    pub names: Vec<String>,
+    /// The threads or cores that have any.
+    pub rows: Vec<SpanRow>,
+    /// How many are shorter than `min`, and left out.
+    pub short: u64,
+    /// How many are beyond `limit`, and left out; the longest are kept.
+    pub more: u64,
+}
+
+/// The spans of a thread or core.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SpanRow {
+    /// The thread, and how many of its spans are listed.
+    #[serde(flatten)]
+    pub thread: ThreadObject,
+    /// The core on which they ended.
+    pub core: Option<u16>,
+    /// Of each span: the place of its name, begin and end in nanoseconds since `from`, in how many
+    /// others it lies, and 1 if its events are paired by a key, else 0.
+    #[schema(value_type = Vec<Vec<f64>>)]
+    pub spans: Vec<SpanTuple>,
+}
+
+/// A span, and its row.
+struct Bar {
+    row: u32,
+    span: SpanTuple,
+}
+
+/// Finds the spans that overlap a range.
+pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Spans> {
+    let (from, to) = asked.range;
+    let archive = &version.archive;
+    let wanted = Asked {
+        measures: vec![Measure::Spans("*".into())],
+        // Those that end later may have begun before.
+        range: Some((from, to.saturating_add(LONGEST))),
+        query: asked.query.clone(),
+    };
+    let mut numbers = Numbers::new(archive, Names::default());
+    let (mut longest, mut short) = (Longest::new(asked.limit), 0);
+    let (mut series, mut waiting) = (Vec::<Series>::new(), None::<usize>);
+    let since = |time: u64| (i128::from(time) - i128::from(from)) as i64;
+    find(version, &wanted, cancel, |matcher, event, ended| {
+        // Important events come first, whatever their times are.
+        let is_behind = || archive.time(event).is_some_and(|time| time >= to);
+        if waiting.is_none() && !event.important && is_behind() {
+            // All that are open, and those that this event ends; not what it begins.
+            let part = archive.definition(event.id).and_then(Definition::span_part);
+            let begun = part.is_some_and(|part| part.edge == Edge::Begin);
+            let open = matcher.open() + ended.len();
+            waiting = Some(open.saturating_sub(begun.into()));
+        }
+        for found in ended.drain(..).filter(|found| found.begin < to) {
+            waiting = waiting.map(|count| count.saturating_sub(1));
+            if series.len() <= found.series {
+                series = matcher.series().to_vec();
+            }
+            if found.value < asked.min {
+                short += 1;
+                continue;
+            }
+            let row = match asked.by_core {
+                true => event.core.into(),
+                false => numbers.thread((found.thread, found.tid)),
+            };
+            let (begin, end) = (since(found.begin), since(found.end));
+            let is_keyed = u8::from(found.key.is_some());
+            let span = (found.series, begin, end, found.depth, is_keyed);
+            longest.add(found.value, Bar { row, span });
+        }
+        waiting != Some(0)
+    })?;
+    let more = longest.count.saturating_sub(asked.limit as u64);
+    let mut rows: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+    for bar in longest.into_sorted() {
+        rows.entry(bar.row).or_default().push(bar.span);
+    }
+    let row = |(number, mut spans): (u32, Vec<SpanTuple>)| {
+        spans.sort_by_key(|(_, begin, _, depth, _)| (*begin, *depth));
+        let logger = (!asked.by_core).then(|| &numbers.names.threads[number as usize]);
+        let thread = logger.and_then(|logger| logger.thread.clone());
+        let tid = logger.map_or(0, |logger| logger.tid);
+        SpanRow {
+            thread: ThreadObject::new(thread, tid, spans.len() as u64),
+            core: (asked.by_core && number != u32::from(u16::MAX)).then_some(number as u16),
+            spans,
+        }
+    };
+    Ok(Spans {
+        from: from.to_string(),
+        to: to.to_string(),
+        names: series.iter().map(id).collect(),
+        rows: rows.into_iter().map(row).collect(),
+        short,
+        more,
+    })
+}
