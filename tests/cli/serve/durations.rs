@@ -111,7 +111,7 @@ fn check_parts(one: &Value) {
         (count, count, count)
     );
     let values = points.iter().map(|point| point["value"].as_u64().unwrap());
-    assert!(values.clone().is_sorted() && values.last() == one["max"].as_u64());
+    assert!(values.clone().is_sorted() && values.clone().next_back() == one["max"].as_u64());
 }
 
 fn durations(listed: &Value) -> Vec<(u64, String)> {
