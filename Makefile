@@ -15,7 +15,7 @@ help:
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
 	@echo "make bench-search   what searching archives costs, beside ripgrep and others; QUICK=1 for a try"
 	@echo "make bench-serve    what the page of \`timeline serve\` costs, in a browser; QUICK=1 for a try"
-	@echo "make bench-latency  what watching for spans costs, and how soon one is told; QUICK=1 for a try"
+	@echo "make bench-latency  what watching for spans and finding durations costs; QUICK=1 for a try"
 	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws, PAGE=FILE fills"
 	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
 	@echo "make install    install what make has built under PREFIX (/usr/local); DESTDIR goes before it"

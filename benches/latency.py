@@ -3,7 +3,10 @@
 
 A program logs spans at a steady rate, and `timeline watch` waits beside it for those of more than a millisecond, of which
 there are ten in a second. How much of a core the watch takes, and how long after a span has lasted a millisecond the line
-about it is read; median and quartiles over the repeats, or over all lines."""
+about it is read; median and quartiles over the repeats, or over all lines.
+
+Then durations of an archive of an hour: how fast all are found and recorded, beside how fast its events are read, and how
+long the command takes for the percentiles of one second in its middle."""
 
 import argparse
 import json
@@ -17,7 +20,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from harness.figures import spread
-from harness.programs import Failed, Programs, say
+from harness.programs import Failed, Programs, run, say
 
 LIMIT_NS = 1_000_000
 RATES = [1_000_000, 100_000, 1_000]
@@ -85,8 +88,43 @@ def show(rows):
               f"             {row['longest_ms']:6.1f}   {row['lines']:5}   {row['gaps']:4}")
 
 
+def archived(programs, quick):
+    """The figures of an archive of an hour with two million events, or ten times as many."""
+    events, repeats = (2_000_000, 2) if quick else (20_000_000, 5)
+    say(f"durations of an archive of {events:,} events")
+    file = programs.outdir / "hour.tla"
+    finder = programs.target / "bench-durations"
+    run([finder, "--mode", "write", "--file", file, "--events", events], "bench-durations")
+    found = run([finder, "--mode", "durations", "--file", file, "--repeats", repeats], "bench-durations")
+    read = run([programs.archive, "--mode", "read", "--file", file, "--order", "time", "--repeats", repeats],
+               "bench-archive")
+    found, read = ([json.loads(line) for line in said.splitlines()] for said in (found, read))
+    run([programs.command, "index", file], "timeline index", stderr=subprocess.DEVNULL)
+    window = [programs.command, "histogram", file, "--interval", "100ms", "--json",
+              "--since", "@1700001800", "--until", "@1700001801"]
+    times = []
+    for _ in range(3 * repeats):
+        start = time.perf_counter()
+        run(window, "timeline histogram", stderr=subprocess.DEVNULL)
+        times.append(1e3 * (time.perf_counter() - start))
+    return {"events": events, "found": found[0]["found"],
+            "finding_ns": spread([one["event_cpu_ns"] for one in found]),
+            "reading_ns": spread([1e9 * one["cpu_seconds"] / one["events"] for one in read]),
+            "second_ms": spread(times)}
+
+
+def show_archived(figures):
+    """The table of `archived`."""
+    low, finding, high = figures["finding_ns"]
+    reading = figures["reading_ns"][1]
+    early, second, late = figures["second_ms"]
+    print(f"\n{figures['found']:,} spans of {figures['events']:,} events: {finding:.1f} ns of CPU an event "
+          f"({low:.1f}-{high:.1f}), {1e3 / finding:.1f} M events/s; {finding / reading:.2f} of reading all events ({reading:.1f} ns)")
+    print(f"percentiles of one second of the hour, as a process: {second:.1f} ms ({early:.1f}-{late:.1f})")
+
+
 # What is measured: a name in the figures, how, and how it is shown.
-PARTS = [("watch", watching, show)]
+PARTS = [("watch", watching, show), ("durations", archived, show_archived)]
 
 
 def main():

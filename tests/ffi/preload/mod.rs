@@ -3,6 +3,7 @@
 //! program that knows its own, and with those of tests/ffi/preload/counter.c.
 
 mod calls;
+mod latency;
 mod rounds;
 #[cfg(target_arch = "x86_64")]
 mod vforks;
