@@ -3,6 +3,7 @@ use crate::convert::{exclusive, path, place, text};
 use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::reader::start_of;
 use std::ffi::c_char;
+use std::sync::Arc;
 use timeline_core::{Attached, Event, Follow, without_cancellation};
 use timeline_latency::intervals::{Shape, record};
 use timeline_latency::{Histogram, Matcher, Measure};
@@ -15,8 +16,10 @@ pub struct timeline_histogram_t {
     matcher: Matcher<'static>,
     durations: Histogram,
     fresh: Vec<Event>,
-    _measure: Box<[Measure; 1]>,
-    at: Box<Attached>,
+    _measures: Arc<[Measure; 1]>,
+    at: Arc<Attached>,
+    /// How many entries the ring has.
+    most: u64,
 }
 
 // What the matcher borrows is an `Attached`, behind a trait that does not say so.
@@ -63,18 +66,19 @@ pub unsafe extern "C-unwind" fn timeline_histogram(
         let what = unsafe { text(what, "what")? };
         let measure = Measure::parse(what).map_err(|error| Failure::argument(error.to_string()))?;
         // SAFETY: the contract of this function.
-        let at = Box::new(Attached::open(unsafe { self::path(path, "path")? })?);
-        let measure = Box::new([measure]);
-        let (attached, measures): (*const Attached, *const [Measure; 1]) = (&*at, &*measure);
-        // SAFETY: boxes do not move, and the histogram drops both borrows before it drops them.
-        let (attached, measures) = unsafe { (&*attached, &*measures) };
+        let at = Arc::new(Attached::open(unsafe { self::path(path, "path")? })?);
+        let measures = Arc::new([measure]);
+        let borrowed = (Arc::as_ptr(&at), Arc::as_ptr(&measures));
+        // SAFETY: what an Arc holds does not move, and the histogram drops both borrows before it.
+        let (attached, wanted) = unsafe { (&*borrowed.0, &*borrowed.1) };
         let durations = Shape::default().histogram();
         let histogram = timeline_histogram_t {
             follow: attached.follow(from),
-            matcher: Matcher::new(measures, attached),
+            matcher: Matcher::new(wanted, attached),
             durations: durations.map_err(|error| Failure::argument(error.to_string()))?,
             fresh: Vec::new(),
-            _measure: measure,
+            _measures: measures,
+            most: attached.info().entries,
             at,
         };
         // SAFETY: checked by `place`, and writable by contract.
@@ -108,17 +112,21 @@ pub unsafe extern "C-unwind" fn timeline_histogram_update(
             durations,
             fresh,
             at,
+            most,
             ..
         } = histogram;
-        loop {
+        // Others may log faster than this reads: as many events as the ring holds are enough.
+        let mut read = 0;
+        while read <= *most {
             fresh.clear();
-            follow.poll(fresh);
+            let missed = follow.poll(fresh);
+            read += fresh.len() as u64;
             for event in fresh.iter() {
                 matcher.add(event, |found| {
                     record(durations, found.value);
                 });
             }
-            if fresh.is_empty() {
+            if fresh.is_empty() && missed == 0 {
                 break;
             }
         }

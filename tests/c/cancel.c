@@ -43,6 +43,7 @@ struct at {
   timeline_cursor_t *cursor;
   timeline_sampler_t *sampler;
   timeline_catalogue_t *catalogue;
+  timeline_histogram_t *histogram;
   timeline_event_t event;
   timeline_status_t status;
   uint64_t number;
@@ -60,6 +61,9 @@ static void prepare_attached(struct at *at) {
 static void prepare_cursor(struct at *at) {
   prepare_attached(at);
   CHECK_EQ(timeline_events(at->attached, TIMELINE_OLDEST_FIRST, &at->cursor), TIMELINE_OK);
+}
+static void prepare_histogram(struct at *at) {
+  CHECK_EQ(timeline_histogram(in_folder("ring"), "every cancel.*", TIMELINE_FROM_OLDEST, &at->histogram), TIMELINE_OK);
 }
 static void prepare_event(struct at *at) {
   prepare_cursor(at);
@@ -228,6 +232,20 @@ static void call_follow(struct at *at) {
 static void call_next(struct at *at) { at->status = timeline_next(at->cursor, &at->event); }
 static void call_missed(struct at *at) { at->number = timeline_missed(at->cursor); }
 static void call_cursor_free(struct at *at) { timeline_cursor_free(TAKE(at->cursor)); }
+static void call_histogram(struct at *at) {
+  at->status = timeline_histogram(in_folder("ring"), "a..b", TIMELINE_FROM_NOW, &at->histogram);
+}
+static void call_histogram_update(struct at *at) { at->status = timeline_histogram_update(at->histogram); }
+static void call_histogram_reset(struct at *at) { at->status = timeline_histogram_reset(at->histogram); }
+static void call_histogram_count(struct at *at) { at->number = timeline_histogram_count(at->histogram); }
+static void call_histogram_lost(struct at *at) { at->number = timeline_histogram_lost(at->histogram); }
+static void call_histogram_mean(struct at *at) {
+  at->status = timeline_histogram_mean(at->histogram) >= 0 ? TIMELINE_OK : TIMELINE_E_BUG;
+}
+static void call_histogram_percentile(struct at *at) {
+  at->number = timeline_histogram_percentile(at->histogram, 99);
+}
+static void call_histogram_free(struct at *at) { timeline_histogram_free(TAKE(at->histogram)); }
 static void call_render(struct at *at) {
   at->status = timeline_render(&at->event, at->text, sizeof at->text, NULL);
 }
@@ -298,11 +316,20 @@ static const struct call {
     {"timeline_enabled", NULL, call_enabled},
     {"timeline_f32", NULL, call_f32},
     {"timeline_f64", NULL, call_f64},
+    {"timeline_histogram", NULL, call_histogram},
+    {"timeline_histogram_update", prepare_histogram, call_histogram_update},
+    {"timeline_histogram_reset", prepare_histogram, call_histogram_reset},
+    {"timeline_histogram_count", prepare_histogram, call_histogram_count},
+    {"timeline_histogram_lost", prepare_histogram, call_histogram_lost},
+    {"timeline_histogram_mean", prepare_histogram, call_histogram_mean},
+    {"timeline_histogram_percentile", prepare_histogram, call_histogram_percentile},
+    {"timeline_histogram_free", prepare_histogram, call_histogram_free},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
 static void clean_up(struct at *at) {
   timeline_catalogue_free(at->catalogue);
+  timeline_histogram_free(at->histogram);
   timeline_sampler_free(at->sampler);
   timeline_cursor_free(at->cursor);
   timeline_attached_free(at->attached);

@@ -9,11 +9,17 @@ use timeline::dump::{Text, printable};
 
 const NANOS: u64 = 1_000_000_000;
 
+/// Longer times are a mistake, and could not be added to the present one.
+const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
+
 /// Parses a duration such as 100us, 10ms or 1.5s. Zero is refused.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let shown = printable(text);
     let parsed: Result<SignedDuration, _> = text.parse();
     match parsed.map(Duration::try_from) {
+        Ok(Ok(duration)) if duration > LONGEST => {
+            Err(format!("expected at most 100 years, got {shown}"))
+        }
         Ok(Ok(duration)) if !duration.is_zero() => Ok(duration),
         Ok(_) => Err(format!("expected a time above zero, got {shown}")),
         Err(_) => Err(format!(

@@ -1,8 +1,8 @@
 //! Takes intervals: as a table, an interval log, all percentiles, or a picture.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{
@@ -18,6 +18,8 @@ use crate::output as messages;
 use crate::target::Target;
 use crate::time::now;
 
+/// Bytes of the histograms of rows that wait.
+const MOST_BYTES: usize = 64 << 20;
 /// Rows that wait in a table until it is known how wide its distributions are.
 const MOST_WAITING: usize = 4096;
 
@@ -60,6 +62,7 @@ pub struct Output<'a> {
     count: u64,
     /// Those that wait for the heading of the table.
     kept: Vec<Interval>,
+    kept_bytes: usize,
     plots: Plots<'a>,
     unit: Unit,
 }
@@ -92,6 +95,7 @@ impl<'a> Output<'a> {
             summaries: Summaries::default(),
             count: 0,
             kept: Vec::new(),
+            kept_bytes: 0,
             plots: Plots::new(&args.plots, &args.target.path().display().to_string())?,
             unit: Unit::default(),
         })
@@ -126,12 +130,13 @@ impl<'a> Output<'a> {
         self.count += 1;
         self.summaries.add(&interval)?;
         match &mut self.to {
-            To::Rows if self.args.follow => {
+            To::Rows if self.args.follow || self.args.csv || self.args.json => {
                 self.begin_table((100, 1_000_000_000))?;
                 return self.add_row(&interval);
             }
             To::Rows => {
-                if self.kept.len() >= MOST_WAITING {
+                self.kept_bytes += 8 * interval.histogram.distinct_values();
+                if self.kept.len() >= MOST_WAITING || self.kept_bytes > MOST_BYTES {
                     self.begin_table_of_kept()?;
                     return self.add_row(&interval);
                 }
@@ -255,6 +260,16 @@ fn open_log(args: &Args, about: &About, first: &Interval) -> Result<LogWriter<Ou
 /// intervals.
 fn begin_log(args: &Args, about: &About, start: Option<u64>) -> Result<LogWriter<Out>> {
     let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    let inputs = args.others.iter().map(PathBuf::as_path);
+    if inputs
+        .chain([args.target.path()])
+        .any(|input| is_same(input, path))
+    {
+        return Err(Failure::Message(format!(
+            "expected another file than those that are read, got {}; choose a new name for -o",
+            path.display()
+        )));
+    }
     let out: Out = match path == Path::new("-") {
         true => Box::new(messages::stdout()),
         false => {
@@ -276,4 +291,14 @@ fn begin_log(args: &Args, about: &About, start: Option<u64>) -> Result<LogWriter
         base_time: start,
     };
     Ok(LogWriter::new(out, &header)?)
+}
+
+/// Whether two paths lead to one file that exists.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| {
+        fs::metadata(path)
+            .ok()
+            .map(|found| (found.dev(), found.ino()))
+    };
+    found(one).is_some_and(|one| found(other) == Some(one))
 }

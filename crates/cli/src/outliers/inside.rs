@@ -92,7 +92,13 @@ impl<'a> Inside<'a> {
                 continue;
             }
             match events.len() < self.most {
-                true => events.push(event.clone()),
+                true => {
+                    let mut event = event.clone();
+                    // Events are left out before the span, so only what began in it is sure.
+                    let began = |nanos: u64| time.saturating_sub(nanos);
+                    event.duration = event.duration.filter(|nanos| began(*nanos) >= span.begin);
+                    events.push(event);
+                }
                 false => *more += 1,
             }
         }

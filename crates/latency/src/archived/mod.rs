@@ -5,6 +5,7 @@
 //! event all the same (of plain records, keys, values, behind a gap) is merged with these rows.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use timeline::{Event, EventId, Order};
@@ -71,7 +72,7 @@ pub fn each_duration<'m>(
     let state = RefCell::new(State {
         matcher,
         found,
-        rows: Vec::new(),
+        rows: VecDeque::new(),
         ended: Vec::new(),
     });
     let rows = Rows {
@@ -102,18 +103,18 @@ struct State<'s, 'm> {
     matcher: &'s mut Matcher<'m>,
     found: &'s mut dyn FnMut(&Matcher<'m>, Found, Option<&Event>),
     /// In order.
-    rows: Vec<Row>,
+    rows: VecDeque<Row>,
     ended: Vec<Found>,
 }
 
 impl State<'_, '_> {
     /// Adds the rows before a moment to the matcher, or all.
     fn release(&mut self, before: Option<Moment>) {
-        let count = match before {
-            None => self.rows.len(),
-            Some(moment) => self.rows.partition_point(|row| row.at < moment),
-        };
-        for row in self.rows.drain(..count) {
+        let is_before = |row: &Row| before.is_none_or(|moment| row.at < moment);
+        while self.rows.front().is_some_and(is_before) {
+            let Some(row) = self.rows.pop_front() else {
+                return;
+            };
             let ended = &mut self.ended;
             let part = (row.id, row.thread, row.time);
             self.matcher.add_row(part, |found| ended.push(found));
@@ -188,8 +189,8 @@ impl Select for Rows<'_, '_, '_> {
                 None => return,
                 Some(rows) if is_first => {
                     state.rows.extend(rows);
-                    if !state.rows.is_sorted_by_key(|row| row.at) {
-                        state.rows.sort_by_key(|row| row.at);
+                    if !state.rows.iter().is_sorted_by_key(|row| row.at) {
+                        state.rows.make_contiguous().sort_by_key(|row| row.at);
                     }
                 }
                 Some(_) => {}

@@ -40,11 +40,18 @@ impl Roles {
         let mut list = Vec::new();
         for (measure, wanted) in measures.iter().enumerate() {
             let actions = actions(definition, &name, wanted);
-            list.extend(actions.into_iter().map(|(action, found)| Role {
-                measure,
-                series: number_of(found, series),
-                action,
-            }));
+            for (action, found) in actions {
+                let series = number_of(found, series);
+                // What two measures want is measured once.
+                let is_same = |role: &Role| (role.series, role.action) == (series, action);
+                if !list.iter().any(is_same) {
+                    list.push(Role {
+                        measure,
+                        series,
+                        action,
+                    });
+                }
+            }
         }
         Roles {
             layout: Layout::of(definition),
