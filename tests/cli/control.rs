@@ -108,7 +108,7 @@ fn words_that_are_no_rules_are_told_and_change_nothing() {
         let ran = run(&["enable", name.path(), &events]);
         assert_eq!(ran.code, Some(i32::from(i >= 17)), "{i}: {ran:?}");
         assert!(
-            i < 17 || ran.stderr.contains("there is room for 447; set a level"),
+            i < 17 || ran.stderr.contains("there is room for 446; set a level"),
             "{ran:?}"
         );
     }

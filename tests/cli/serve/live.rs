@@ -84,10 +84,13 @@ fn what_was_overwritten_is_a_gap_with_its_count() {
     assert!(lines > 100 && lines < 2_000, "{state}");
     let first = served.json(&format!("{log}/lines?from=0&count=1"));
     let message = first["lines"][0]["message"].as_str().unwrap();
-    assert_eq!(message, format!("sent number({})", 10_000 - lines));
+    // A CPU that the thread left keeps what is older.
+    let first_number = message.strip_prefix("sent number(").unwrap();
+    let first_number: u64 = first_number.trim_end_matches(')').parse().unwrap();
+    assert!((1..=10_000 - lines).contains(&first_number), "{message}");
     let before = first["lines"][0]["missed"].as_u64().unwrap_or(0);
     assert!(
-        before >= 10_000 - lines || missed >= 10_000 - lines,
+        before >= first_number || missed >= 10_000 - lines,
         "{state} {first}"
     );
 }

@@ -6,8 +6,8 @@ use super::calls::{logged, system};
 use crate::support::Name;
 use crate::support::toolchain::printed;
 
-/// Reads, computes and writes, and prints between which bounds the time from the end of each read to
-/// the end of the write behind it lies. It calls read and write itself, and prints at its end.
+/// Reads, computes and writes, and prints between which bounds the time from the end of each read
+/// to the end of the write behind it lies. It calls read and write itself, and prints at its end.
 const PROGRAM: &str = r#"
 local ffi = require "ffi"
 ffi.cdef [[

@@ -46,6 +46,7 @@ struct Row {
 ///     let mut event = RawEvent { unix_nanos: at, ticks: at, ..RawEvent::default() };
 ///     event.definition.category = Some(writer.string("engine"));
 ///     event.definition.format = Some(writer.string(message));
+///     event.thread.name = Some(writer.string("worker"));
 ///     event.thread.tid = Some(4711);
 ///     writer.event(&event)?;
 /// }

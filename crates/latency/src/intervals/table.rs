@@ -37,7 +37,8 @@ pub enum TableFormat {
 /// let untagged = intervals.tag(None)?;
 /// intervals.record(untagged, 1_500_000_000_000_000_000, 850);
 /// intervals.finish();
-/// let mut table = Table::new(Vec::new(), TableFormat::Csv, Unit::Nanoseconds, (1, 1_000_000_000))?;
+/// let range = (1, 1_000_000_000);
+/// let mut table = Table::new(Vec::new(), TableFormat::Csv, Unit::Nanoseconds, range)?;
 /// while let Some(interval) = intervals.due() {
 ///     table.interval(&interval)?;
 /// }
@@ -56,8 +57,8 @@ pub struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    /// Begins a table; writes the names of its columns. Its values are in this unit. The spark lines
-    /// go from `range.0` to `range.1`: [`spark_line`].
+    /// Begins a table; writes the names of its columns. Its values are in this unit. The spark
+    /// lines go from `range.0` to `range.1`: [`spark_line`].
     ///
     /// # Errors
     /// `Io`.

@@ -81,7 +81,6 @@ mod tests {
             "a..b by",
             "a..b by c d",
             "a by b",
-            "every",
             "every a by b",
             "every a b",
         ] {
