@@ -14,7 +14,8 @@ use measure::{arguments, cpu_ns, fail, number};
 use timeline::Priority;
 use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
 use timeline_latency::intervals::{IntervalOptions, Intervals};
-use timeline_latency::{Matcher, Measure, each_duration};
+use timeline_latency::{Matcher, Measure, Wanted, each_duration};
+use timeline_search::Query;
 
 /// Events that a thread has side by side in a file.
 const CHUNK: u64 = 64;
@@ -93,9 +94,8 @@ fn durations(file: &str, repeats: u64) {
         each_duration(
             &archive,
             &mut matcher,
-            0..u64::MAX,
-            false,
-            &mut |matcher, ended, _| {
+            &Wanted::new(&Query::default()),
+            &mut |matcher, ended| {
                 found += 1;
                 while tags.len() <= ended.series {
                     let name = matcher.series()[tags.len()].name.clone();

@@ -66,12 +66,13 @@ fn a_dump_in_reverse_in_the_columns_of_a_tail_is_a_tail() {
 
 #[test]
 fn times_count_from_the_first_event_or_from_the_one_before() {
-    let name = Name::new("times");
-    let tl = create(&name);
-    drop(tl);
-    let objects = succeed(&["dump", name.path(), "--json"]).json();
+    let (name, directory) = (Name::new("times"), tempfile::tempdir().unwrap());
+    let _tl = create(&name);
+    // Times of a live timeline become more exact while it lives.
+    let file = snapshot(&name, directory.path());
+    let objects = succeed(&["dump", &file, "--json"]).json();
     let column = |options: &[&str]| {
-        let words = [&["dump", name.path(), "--columns", "time"], options].concat();
+        let words = [&["dump", &file, "--columns", "time"], options].concat();
         let lines = lines(&words).split_off(1);
         lines
             .iter()
@@ -231,15 +232,16 @@ fn standard_input_leaves_no_file_behind() {
 
 #[test]
 fn colours_are_as_asked_for() {
-    let name = Name::new("colour");
+    let (name, directory) = (Name::new("colour"), tempfile::tempdir().unwrap());
     let _tl = create(&name);
+    // Times of a live timeline become more exact while it lives.
+    let file = snapshot(&name, directory.path());
     for words in [
         ["dump", "--long"],
         ["dump", "--reverse"],
         ["stats", "--by=event"],
     ] {
-        let shown =
-            |when: &str| succeed(&[words[0], name.path(), words[1], "--color", when]).stdout;
+        let shown = |when: &str| succeed(&[words[0], &file, words[1], "--color", when]).stdout;
         let never = shown("never");
         assert_eq!(never, shown("auto"));
         assert!(

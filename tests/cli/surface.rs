@@ -82,9 +82,10 @@ fn help_is_there_for_every_verb() {
 /// Runs one example as it stands, but for the names, which become this test's own.
 fn run_example(verb: &str, number: usize, example: &[String]) {
     let name = Name::new(&format!("example-{verb}-{number}"));
-    // A run before the last restart, and the present one.
+    // A run before the last restart, and the present one. It keeps all that is logged while the
+    // example starts, however long that takes.
     drop(name.create(256));
-    let tl = name.create(256);
+    let tl = name.create(1 << 16);
     let events = Events::define(&tl);
     log_sums(&tl, &events, 30);
     for (category, messages) in [

@@ -15,7 +15,7 @@ pub mod intervals;
 pub mod plot;
 
 #[cfg(feature = "archives")]
-pub use archived::each_duration;
+pub use archived::{Wanted, each_duration};
 pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit, concerns};
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Fired, Seen, Triggers};

@@ -1,9 +1,7 @@
 //! Finds the durations of a timeline or an archive.
 
-use std::ops::Range;
-
 use timeline::{Event, Order};
-use timeline_latency::{Found, Losses, Matcher, Measure, each_duration};
+use timeline_latency::{Found, Losses, Matcher, Measure, Wanted, each_duration};
 use timeline_search::{Filter, Query};
 
 use super::Durations;
@@ -17,12 +15,8 @@ use crate::reading::Reading;
 pub struct Finding<'a> {
     pub matcher: Matcher<'a>,
     filter: Filter<'a>,
-    /// Whether the filter asks for more than the times of ends.
-    is_filtered: bool,
-    /// The times of the wanted ends.
-    ends: Range<u64>,
-    /// The times of the events that matter.
-    times: Range<u64>,
+    query: &'a Query,
+    longest: u64,
 }
 
 impl<'a> Finding<'a> {
@@ -33,18 +27,11 @@ impl<'a> Finding<'a> {
         query: &'a Query,
     ) -> Finding<'a> {
         let source = reading.source();
-        let since = query.since.unwrap_or(0);
-        let without_times = Query {
-            since: None,
-            until: None,
-            ..query.clone()
-        };
         Finding {
             matcher: Matcher::new(measures, source),
             filter: query.on(source),
-            is_filtered: !without_times.is_empty(),
-            ends: since..query.until.unwrap_or(u64::MAX),
-            times: since.saturating_sub(durations.longest())..query.until.unwrap_or(u64::MAX),
+            query,
+            longest: durations.longest(),
         }
     }
 
@@ -57,19 +44,12 @@ impl<'a> Finding<'a> {
             }
             return events.report();
         };
-        let (filter, ends) = (&mut self.filter, self.ends.clone());
-        let needs_ends = self.is_filtered;
-        let mut found = |matcher: &Matcher<'a>, duration: Found, event: Option<&Event>| {
-            let is_wanted = match event {
-                Some(event) if needs_ends => filter.matches(event),
-                _ => ends.contains(&duration.end),
-            };
-            if is_wanted {
-                found(matcher, duration);
-            }
+        let wanted = Wanted {
+            longest: self.longest,
+            ..Wanted::new(self.query)
         };
-        let times = self.times.clone();
-        let lost = each_duration(archive, &mut self.matcher, times, needs_ends, &mut found);
+        let mut found = |matcher: &Matcher<'a>, duration: Found| found(matcher, duration);
+        let lost = each_duration(archive, &mut self.matcher, &wanted, &mut found);
         health::report(reading.path(), archive, lost);
         Ok(())
     }

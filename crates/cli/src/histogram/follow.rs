@@ -23,7 +23,8 @@ pub fn run(args: &Args) -> Result {
     let mut recording = Recording::new(args, &measures)?;
     let mut output = Output::new(args, About::of(&args.target, &measures))?;
     let (mut pause, mut batch) = (Pause::new(), Vec::new());
-    recording.intervals.pass(now());
+    // The time of the signal: what was logged before it is still read.
+    let mut end = None;
     loop {
         // Before the last look, so that no event is left that came before this.
         let (is_live, time) = (events.are_to_come(), now());
@@ -34,14 +35,24 @@ pub fn run(args: &Args) -> Result {
         }
         recording.check()?;
         check_series(args, &finding.matcher)?;
-        recording.intervals.pass(time);
+        // Behind a batch more may wait, of before `time`.
+        let newest = batch.last();
+        let reached = newest.map_or(Some(time), |event| reading.source().time(event));
+        if let Some(reached) = reached {
+            recording.intervals.pass(reached);
+        }
         output.take(&mut recording.intervals, unit(&finding.matcher))?;
-        if batch.is_empty() && !is_live {
+        let is_over = end.is_some_and(|end| reached.is_some_and(|reached| reached >= end));
+        if is_over || (batch.is_empty() && !is_live) {
             break;
         }
         match signals.wait(pause.after(!batch.is_empty())) {
             Woken::Timeout => {}
-            Woken::Interrupted => break,
+            Woken::Interrupted => {
+                end.get_or_insert_with(now);
+                // Somebody who asks again does not want to wait.
+                signals.end_at_once(true);
+            }
             Woken::OutputClosed => return Err(Failure::ClosedPipe),
         }
     }

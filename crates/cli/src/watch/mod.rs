@@ -158,6 +158,7 @@ pub fn run(args: &Args) -> Result {
             // Whatever happened: the level is restored, and what is pending is saved.
             let is_over = !matches!(watched, Ok(ring::End::Enough));
             session.finish(is_over);
+            session.report();
             watched?;
             session.gate
         }

@@ -13,9 +13,11 @@ use super::gate::Gate;
 use super::line::Printer;
 use super::note::Notes;
 use super::raise::Raise;
-use super::snapshots::Snapshots;
+use super::snapshots::{MOST_PENDING, Snapshots};
 use super::{Args, COOLDOWN, nanos};
 use crate::failure::Result;
+use crate::format::things;
+use crate::output;
 use crate::signals::{self, SignalledOutput, Signals, Woken};
 
 /// The pause between two looks at what is still to be done at the end.
@@ -87,7 +89,7 @@ impl<'a> Session<'a> {
         let path = self.args.target.path();
         let environment = commands::environment(path, condition, fired);
         let snapshots = self.snapshots.as_mut();
-        let snapshot = snapshots.map(|all| all.plan(at, path, environment.clone()));
+        let snapshot = snapshots.and_then(|all| all.plan(at, path, &environment));
         let mut line = Vec::new();
         let shown = snapshot.as_deref();
         (self.printer).print(condition, fired, ignored, shown, &mut line)?;
@@ -128,6 +130,18 @@ impl<'a> Session<'a> {
     pub fn next_timeline(&mut self) {
         if let Some(raise) = &mut self.raise {
             raise.next_timeline();
+        }
+    }
+
+    /// Says on standard error which firings have no snapshot.
+    pub fn report(&self) {
+        let refused = self.snapshots.as_ref().map_or(0, Snapshots::refused);
+        if refused > 0 {
+            let firings = things(refused, "firing");
+            output::say(format_args!(
+                "{firings} without a snapshot: {MOST_PENDING} others were still to be saved; a \
+                 longer --cooldown or a shorter --after leaves fewer"
+            ));
         }
     }
 

@@ -1,10 +1,12 @@
 //! Saves snapshots, each a while after its firing, to files with names of their own.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -19,13 +21,20 @@ use crate::permission;
 
 /// How many are saved at the same time.
 const AT_ONCE: usize = 2;
+/// How many may wait to be saved. Each holds its timeline, and will be as large as that.
+pub const MOST_PENDING: usize = 100;
 
 /// Saves snapshots.
 pub struct Snapshots {
     folder: PathBuf,
     after: Duration,
-    pending: Vec<Snapshot>,
+    /// By the times when they are due.
+    pending: VecDeque<Snapshot>,
     saving: Vec<JoinHandle<Snapshot>>,
+    /// The last number that a name was given: no two snapshots are given the same.
+    number: Arc<AtomicU64>,
+    /// Firings without a snapshot, because too many were pending.
+    refused: u64,
 }
 
 /// A snapshot, before and after it was saved.
@@ -35,6 +44,7 @@ pub struct Snapshot {
     /// The name without its number, and the number.
     name: (String, u64),
     folder: PathBuf,
+    last_number: Arc<AtomicU64>,
     saved: Option<std::result::Result<Saved, Error>>,
     /// For the commands that follow.
     pub environment: Environment,
@@ -51,13 +61,25 @@ impl Snapshots {
         Ok(Snapshots {
             folder: folder.into(),
             after,
-            pending: Vec::new(),
+            pending: VecDeque::new(),
             saving: Vec::new(),
+            number: Arc::default(),
+            refused: 0,
         })
     }
 
-    /// Plans one, and returns the name that it will have, unless another file takes it.
-    pub fn plan(&mut self, at: &Arc<Attached>, path: &Path, environment: Environment) -> PathBuf {
+    /// Plans one, and returns the name that it will have, unless another file takes it. `None` if
+    /// too many are pending: that is counted.
+    pub fn plan(
+        &mut self,
+        at: &Arc<Attached>,
+        path: &Path,
+        environment: &Environment,
+    ) -> Option<PathBuf> {
+        if self.pending.len() >= MOST_PENDING {
+            self.refused += 1;
+            return None;
+        }
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy();
         let stem = name.strip_suffix(".timeline").unwrap_or(&name);
@@ -65,27 +87,34 @@ impl Snapshots {
         let mut snapshot = Snapshot {
             at: Arc::clone(at),
             due: Instant::now() + self.after,
-            name: (format!("{stem}-{time}"), 1),
+            name: (format!("{stem}-{time}"), 0),
             folder: self.folder.clone(),
+            last_number: Arc::clone(&self.number),
             saved: None,
-            environment,
+            environment: environment.clone(),
         };
-        let planned = |path: &Path| self.pending.iter().any(|other| other.path() == path);
-        while snapshot.path().exists() || planned(&snapshot.path()) {
-            snapshot.name.1 += 1;
+        snapshot.number();
+        while snapshot.path().exists() {
+            snapshot.number();
         }
         let path = snapshot.path();
-        self.pending.push(snapshot);
-        path
+        self.pending.push_back(snapshot);
+        Some(path)
+    }
+
+    /// How many firings have no snapshot, because too many were pending.
+    pub fn refused(&self) -> u64 {
+        self.refused
     }
 
     /// Begins to save what is due. Returns those that are done, and says of each what became of it.
     pub fn work(&mut self) -> Vec<Snapshot> {
         let now = Instant::now();
+        let is_due = |one: &Snapshot| one.due <= now;
         while self.saving.len() < AT_ONCE
-            && let Some(place) = self.pending.iter().position(|one| one.due <= now)
+            && self.pending.front().is_some_and(is_due)
+            && let Some(one) = self.pending.pop_front()
         {
-            let one = self.pending.remove(place);
             self.saving.push(std::thread::spawn(|| one.save()));
         }
         let (done, saving) = std::mem::take(&mut self.saving)
@@ -101,9 +130,8 @@ impl Snapshots {
     /// The time until the next one is due.
     pub fn rest(&self) -> Option<Duration> {
         // Otherwise one that is saved must be done before.
-        let pending = self.pending.iter().filter(|_| self.saving.len() < AT_ONCE);
-        let due = pending.map(|one| one.due).min();
-        due.map(|due| due.saturating_duration_since(Instant::now()))
+        let next = self.pending.front().filter(|_| self.saving.len() < AT_ONCE);
+        next.map(|one| one.due.saturating_duration_since(Instant::now()))
     }
 
     /// Whether any is not saved yet.
@@ -124,12 +152,18 @@ impl Snapshot {
         self.folder.join(format!("{name}-{number}.timeline"))
     }
 
+    /// Gives it the next number.
+    fn number(&mut self) {
+        // The number alone matters.
+        self.name.1 = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
+    }
+
     /// Saves it. If another process has taken the name meanwhile, it gets the next one.
     fn save(mut self) -> Snapshot {
         let saved = loop {
             match self.at.save_new(self.path()) {
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
-                    self.name.1 += 1;
+                    self.number();
                 }
                 other => break other,
             }

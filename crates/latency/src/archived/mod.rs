@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use timeline::{Event, EventId, Order};
 use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+use timeline_search::{Filter, Query};
 
 use crate::spans::{Found, Matcher, Need, ThreadKey};
 
@@ -20,6 +21,42 @@ const MOST_WAITING: usize = 1 << 22;
 /// By what events are ordered: by ticks in one ring, and by time in several.
 type Moment = (u64, u64);
 
+/// Which durations of an archive are wanted, and how long they are looked for.
+pub struct Wanted<'w> {
+    /// Which events may end one.
+    pub query: &'w Query,
+    /// Blocks are read from so many nanoseconds before the first end that is wanted.
+    pub longest: u64,
+    /// Asked again and again: reading ends early when it returns false.
+    pub goes_on: &'w dyn Fn() -> bool,
+}
+
+impl<'w> Wanted<'w> {
+    /// All whose ends are wanted.
+    pub fn new(query: &'w Query) -> Wanted<'w> {
+        Wanted {
+            query,
+            longest: u64::MAX,
+            goes_on: &|| true,
+        }
+    }
+
+    /// The times of the ends.
+    fn ends(&self) -> Range<u64> {
+        self.query.since.unwrap_or(0)..self.query.until.unwrap_or(u64::MAX)
+    }
+
+    /// Whether a time alone does not tell that an end is wanted.
+    fn needs_ends(&self) -> bool {
+        let without_times = Query {
+            since: None,
+            until: None,
+            ..self.query.clone()
+        };
+        !without_times.is_empty()
+    }
+}
+
 /// An event of which only this matters.
 struct Row {
     at: Moment,
@@ -28,16 +65,14 @@ struct Row {
     thread: ThreadKey,
 }
 
-/// Adds the events of an archive to a matcher, and tells `found` of each duration that ends, in the
-/// order of the ends. Of blocks outside of `times` (nanoseconds since 1970) nothing is read.
-///
-/// `found` gets the event that ends a duration if `needs_ends` is set, or if it had to be made all
-/// the same. Returns how many events could not be read.
+/// Adds the events of an archive to a matcher, and tells `found` of each wanted duration, in the
+/// order of their ends. Returns how many events could not be read.
 ///
 /// # Example
 /// ```
 /// use timeline_archive::{Archive, Form, RawEvent, Writer};
-/// use timeline_latency::{Matcher, Measure, each_duration};
+/// use timeline_latency::{Matcher, Measure, Wanted, each_duration};
+/// use timeline_search::Query;
 ///
 /// let mut file = Vec::new();
 /// let mut writer = Writer::new(&mut file, 7, Form::Blocks);
@@ -56,7 +91,7 @@ struct Row {
 /// let measures = [Measure::Spans("*".into())];
 /// let mut matcher = Matcher::new(&measures, &archive);
 /// let mut durations = Vec::new();
-/// each_duration(&archive, &mut matcher, 0..u64::MAX, false, &mut |matcher, found, _| {
+/// each_duration(&archive, &mut matcher, &Wanted::new(&Query::default()), &mut |matcher, found| {
 ///     durations.push((matcher.series()[found.series].name.clone(), found.value));
 /// });
 /// assert_eq!(durations, [("engine.breath".to_owned(), 2_500)]);
@@ -65,26 +100,29 @@ struct Row {
 pub fn each_duration<'m>(
     archive: &Archive,
     matcher: &mut Matcher<'m>,
-    times: Range<u64>,
-    needs_ends: bool,
-    found: &mut dyn FnMut(&Matcher<'m>, Found, Option<&Event>),
+    wanted: &Wanted<'_>,
+    found: &mut dyn FnMut(&Matcher<'m>, Found),
 ) -> u64 {
     let one_ring = archive.magics().count() < 2;
+    let needs_ends = wanted.needs_ends();
     let state = RefCell::new(State {
         matcher,
         found,
+        filter: needs_ends.then(|| wanted.query.on(archive)),
+        ends: wanted.ends(),
         rows: VecDeque::new(),
         ended: Vec::new(),
     });
     let rows = Rows {
         state: &state,
-        times,
+        times: wanted.ends().start.saturating_sub(wanted.longest)..wanted.ends().end,
         needs_ends,
+        goes_on: wanted.goes_on,
         one_ring,
         taken: vec![None; archive.units().len()],
     };
     let mut events = archive.events_by_time_where(Order::OldestFirst, Box::new(rows));
-    for event in events.by_ref() {
+    for event in events.by_ref().take_while(|_| (wanted.goes_on)()) {
         let time = event.time.map_or(0, u64::from);
         let mut state = state.borrow_mut();
         state.release(Some(moment(one_ring, event.ticks, time)));
@@ -92,7 +130,9 @@ pub fn each_duration<'m>(
     }
     let lost = events.lost();
     drop(events);
-    state.into_inner().release(None);
+    if (wanted.goes_on)() {
+        state.into_inner().release(None);
+    }
     lost
 }
 
@@ -102,7 +142,10 @@ fn moment(one_ring: bool, ticks: u64, time: u64) -> Moment {
 
 struct State<'s, 'm> {
     matcher: &'s mut Matcher<'m>,
-    found: &'s mut dyn FnMut(&Matcher<'m>, Found, Option<&Event>),
+    found: &'s mut dyn FnMut(&Matcher<'m>, Found),
+    /// Decides about ends, if their times alone do not tell.
+    filter: Option<Filter<'s>>,
+    ends: Range<u64>,
     /// In order.
     rows: VecDeque<Row>,
     ended: Vec<Found>,
@@ -119,8 +162,8 @@ impl State<'_, '_> {
             let ended = &mut self.ended;
             let part = (row.id, row.thread, row.time);
             self.matcher.add_row(part, |found| ended.push(found));
-            for found in ended.drain(..) {
-                (self.found)(self.matcher, found, None);
+            for found in ended.drain(..).filter(|found| self.ends.contains(&found.end)) {
+                (self.found)(self.matcher, found);
             }
         }
     }
@@ -129,7 +172,13 @@ impl State<'_, '_> {
         let ended = &mut self.ended;
         self.matcher.add(event, |found| ended.push(found));
         for found in ended.drain(..) {
-            (self.found)(self.matcher, found, Some(event));
+            let is_wanted = match &mut self.filter {
+                Some(filter) => filter.matches(event),
+                None => self.ends.contains(&found.end),
+            };
+            if is_wanted {
+                (self.found)(self.matcher, found);
+            }
         }
     }
 }
@@ -139,6 +188,7 @@ struct Rows<'r, 's, 'm> {
     state: &'r RefCell<State<'s, 'm>>,
     times: Range<u64>,
     needs_ends: bool,
+    goes_on: &'r dyn Fn() -> bool,
     one_ring: bool,
     /// By unit, whether its rows were taken: a unit may be read again.
     taken: Vec<Option<bool>>,
@@ -146,10 +196,11 @@ struct Rows<'r, 's, 'm> {
 
 impl Select for Rows<'_, '_, '_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        let (first, last) = unit.unix;
+        let ((first, last), times) = (unit.unix, &self.times);
         // 0 is a time that is not known.
         let is_known = first != 0 && last != 0;
-        !is_known || (first < self.times.end && self.times.start <= last)
+        let overlaps = first < times.end && times.start <= last;
+        (self.goes_on)() && (!is_known || overlaps)
     }
 
     fn choose(
@@ -161,8 +212,10 @@ impl Select for Rows<'_, '_, '_> {
         let mut state = self.state.borrow_mut();
         let is_first = self.taken[unit.number].is_none();
         if is_first {
-            // Units come in the order of the first moments that they can have.
-            let first = moment(self.one_ring, unit.ticks.0, unit.unix.0);
+            // Units come in the order of the first moments that they can have. Of several rings
+            // only the times are compared, so events of the same time may still come from others.
+            let ticks = if self.one_ring { unit.ticks.0 } else { 0 };
+            let first = moment(self.one_ring, ticks, unit.unix.0);
             state.release(Some(first));
         }
         let is_full = state.rows.len() >= MOST_WAITING;

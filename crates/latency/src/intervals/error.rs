@@ -49,6 +49,15 @@ pub enum Error {
         most: usize,
     },
 
+    /// Histograms of many tags that take more memory together than is kept.
+    #[error("the histograms of {tags} tags take more than {most} bytes; choose some of the tags")]
+    TooMuch {
+        /// How many tags there are.
+        tags: usize,
+        /// The limit.
+        most: u64,
+    },
+
     /// An interval that begins before the one that was written last.
     #[error(
         "an interval at {start} ns comes after one at {last} ns; write them in the order of their \

@@ -20,6 +20,8 @@ pub struct Merged<I: Iterator<Item = Result<Interval>>> {
     origin: Option<u64>,
     /// Those of one start, the first one last.
     ready: Vec<Interval>,
+    /// The memory that their histograms take.
+    memory: Memory,
     errors: Vec<Error>,
 }
 
@@ -41,6 +43,7 @@ where
         logs: logs.into_iter().map(Iterator::peekable).collect(),
         origin: None,
         ready: Vec::new(),
+        memory: Memory::default(),
         errors: Vec::new(),
     }
 }
@@ -55,13 +58,16 @@ impl<I: Iterator<Item = Result<Interval>>> Merged<I> {
             origin = Some(origin.map_or(head.origin, |origin: u64| origin.min(head.origin)));
         }
         self.origin = self.origin.or(origin);
+        self.memory = Memory::default();
         for log in &mut self.logs {
             let is_next = |head: &Result<Interval>| match head {
                 Ok(head) => Some(head.start) == start,
                 Err(_) => true,
             };
             while let Some(read) = log.next_if(is_next) {
-                let joined = read.and_then(|interval| join(&mut self.ready, interval));
+                let joined = read.and_then(|interval| {
+                    join(&mut self.ready, &mut self.memory, interval)
+                });
                 if let Err(error) = joined {
                     self.errors.push(error);
                     break;
@@ -89,23 +95,106 @@ impl<I: Iterator<Item = Result<Interval>>> Iterator for Merged<I> {
 }
 
 /// Adds an interval to one of the same tag and length, or to the others.
-fn join(to: &mut Vec<Interval>, interval: Interval) -> Result<()> {
+fn join(to: &mut Vec<Interval>, memory: &mut Memory, interval: Interval) -> Result<()> {
     let same = |other: &&mut Interval| other.tag == interval.tag && other.length == interval.length;
     if let Some(same) = to.iter_mut().find(same) {
-        return add(&mut same.histogram, &interval.histogram);
+        return memory.add(&mut same.histogram, &interval.histogram);
     }
     if to.len() == MOST_TAGS {
         return Err(Error::TooManyTags { most: MOST_TAGS });
     }
+    memory.take(&interval.histogram)?;
     to.push(interval);
     Ok(())
 }
 
-/// Adds the durations of a histogram to those of another one.
-pub(super) fn add(to: &mut Histogram<u64>, other: &Histogram<u64>) -> Result<()> {
-    to.auto(true);
-    let added = to.add(other);
-    added.map_err(|error| Error::Unwritable {
-        reason: error.to_string(),
-    })
+/// The histograms that are kept beside each other may take so many bytes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Counts the memory of the histograms that are kept beside each other.
+#[derive(Debug, Clone)]
+pub(super) struct Memory {
+    bytes: u64,
+    most: u64,
+    histograms: usize,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            bytes: 0,
+            most: MOST_BYTES,
+            histograms: 0,
+        }
+    }
+}
+
+impl Memory {
+    /// Counts one that is kept from now on.
+    pub(super) fn take(&mut self, histogram: &Histogram<u64>) -> Result<()> {
+        self.histograms += 1;
+        self.bytes += bytes(histogram);
+        self.check()
+    }
+
+    /// Adds the durations of a histogram to those of one that is kept.
+    pub(super) fn add(
+        &mut self,
+        to: &mut Histogram<u64>,
+        other: &Histogram<u64>,
+    ) -> Result<()> {
+        let before = bytes(to);
+        to.auto(true);
+        let added = to.add(other);
+        self.bytes += bytes(to) - before;
+        added.map_err(|error| Error::Unwritable {
+            reason: error.to_string(),
+        })?;
+        self.check()
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.bytes > self.most {
+            true => Err(Error::TooMuch {
+                tags: self.histograms,
+                most: self.most,
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The memory of its counts.
+fn bytes(histogram: &Histogram<u64>) -> u64 {
+    8 * histogram.distinct_values() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intervals::Shape;
+
+    #[test]
+    fn histograms_that_take_too_much_together_are_an_error() {
+        let exact = Shape {
+            digits: 5,
+            highest: Some(1 << 30),
+        };
+        let histogram = exact.histogram().unwrap();
+        let mut memory = Memory {
+            most: 3 * bytes(&histogram),
+            ..Memory::default()
+        };
+        for _ in 0..2 {
+            memory.take(&histogram).unwrap();
+        }
+        let mut small = Shape::default().histogram().unwrap();
+        memory.take(&small).unwrap();
+        let mut long = Shape::default().histogram().unwrap();
+        long.record(1_000_000).unwrap();
+        memory.add(&mut small, &long).unwrap();
+        assert_eq!(memory.bytes, 2 * bytes(&histogram) + bytes(&small));
+        let error = memory.take(&histogram).unwrap_err();
+        assert!(matches!(error, Error::TooMuch { tags: 4, .. }), "{error}");
+    }
 }

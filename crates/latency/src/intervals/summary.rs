@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use super::cutter::MOST_TAGS;
 use super::error::{Error, Result};
 use super::interval::Interval;
-use super::merge::add;
+use super::merge::Memory;
 
 /// The percentiles of a row, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [
@@ -88,25 +88,29 @@ impl Summary {
 /// # Ok::<(), timeline_latency::intervals::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Summaries(Vec<Summary>);
+pub struct Summaries {
+    all: Vec<Summary>,
+    memory: Memory,
+}
 
 impl Summaries {
     /// Adds an interval to those of its tag.
     ///
     /// # Errors
-    /// `TooManyTags`.
+    /// `TooManyTags`; `TooMuch` if the histograms of all tags take more than 1 GiB.
     pub fn add(&mut self, interval: &Interval) -> Result<()> {
-        let known = self.0.iter_mut().find(|known| known.tag == interval.tag);
+        let known = self.all.iter_mut().find(|known| known.tag == interval.tag);
         if let Some(known) = known {
             known.intervals += 1;
             known.from = known.from.min(interval.start);
             known.to = known.to.max(interval.end());
-            return add(&mut known.histogram, &interval.histogram);
+            return self.memory.add(&mut known.histogram, &interval.histogram);
         }
-        if self.0.len() == MOST_TAGS {
+        if self.all.len() == MOST_TAGS {
             return Err(Error::TooManyTags { most: MOST_TAGS });
         }
-        self.0.push(Summary {
+        self.memory.take(&interval.histogram)?;
+        self.all.push(Summary {
             tag: interval.tag.clone(),
             intervals: 1,
             from: interval.start,
@@ -118,6 +122,6 @@ impl Summaries {
 
     /// The tags in the order in which they appeared.
     pub fn iter(&self) -> impl Iterator<Item = &Summary> {
-        self.0.iter()
+        self.all.iter()
     }
 }

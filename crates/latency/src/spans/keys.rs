@@ -9,14 +9,23 @@ use super::times::Begun;
 
 /// The begins whose ends have not come yet.
 pub struct Keys {
-    /// By series and key: when it began, and its number among all begins.
-    open: FxHashMap<(usize, SpanKey), (u64, u64)>,
-    /// All begins in order, with some that have ended: those are passed over.
+    open: FxHashMap<(usize, SpanKey), Open>,
+    /// All begins in order by their numbers, with some that have ended: those are passed over.
     order: VecDeque<(u64, (usize, SpanKey))>,
     begun: u64,
     most: usize,
-    /// Up to this number all are known to last too long, or have ended.
-    told: u64,
+    /// Up to this number all are known to last too long, have ended, or are among `ahead`.
+    looked_at: u64,
+    /// The numbers and keys of those that began later than the clock said.
+    ahead: Vec<(u64, (usize, SpanKey))>,
+}
+
+struct Open {
+    time: u64,
+    /// Its number among all begins.
+    number: u64,
+    /// Whether somebody was told that it lasts too long.
+    told: bool,
 }
 
 impl Keys {
@@ -26,7 +35,8 @@ impl Keys {
             order: VecDeque::new(),
             begun: 0,
             most,
-            told: 0,
+            looked_at: 0,
+            ahead: Vec::new(),
         }
     }
 
@@ -35,7 +45,12 @@ impl Keys {
         let key = (series, key);
         self.begun += 1;
         let mut forgotten = 0;
-        if self.open.insert(key.clone(), (time, self.begun)).is_some() {
+        let open = Open {
+            time,
+            number: self.begun,
+            told: false,
+        };
+        if self.open.insert(key.clone(), open).is_some() {
             forgotten += 1;
         }
         self.order.push_back((self.begun, key));
@@ -46,7 +61,7 @@ impl Keys {
         if self.order.len() > 2 * self.open.len() + 1024 {
             let open = &self.open;
             self.order
-                .retain(|(number, key)| open.get(key).is_some_and(|(_, known)| known == number));
+                .retain(|(number, key)| open.get(key).is_some_and(|open| open.number == *number));
         }
         forgotten
     }
@@ -56,7 +71,7 @@ impl Keys {
             if self
                 .open
                 .get(&key)
-                .is_some_and(|(_, known)| *known == number)
+                .is_some_and(|open| open.number == number)
             {
                 self.open.remove(&key);
                 return true;
@@ -69,24 +84,41 @@ impl Keys {
     pub fn end(&mut self, series: usize, key: SpanKey) -> (SpanKey, Option<Begun>) {
         let key = (series, key);
         let began = self.open.remove(&key);
-        (
-            key.1,
-            began.map(|(time, number)| (time, number <= self.told)),
-        )
+        (key.1, began.map(|open| (open.time, open.told)))
     }
 
     /// Tells of the open ones that began by `until`, each once: the key, the series and the begin.
-    pub fn overdue(&mut self, until: u64, mut tell: impl FnMut(&SpanKey, usize, u64)) {
-        let known = self.order.partition_point(|(begun, _)| *begun <= self.told);
+    /// It is `now`; begins that came before others are earlier, but for those of clocks that are
+    /// ahead.
+    pub fn overdue(
+        &mut self,
+        (until, now): (u64, u64),
+        mut tell: impl FnMut(&SpanKey, usize, u64),
+    ) {
+        let mut is_late = |open: &mut Open, key: &(usize, SpanKey)| {
+            open.told = open.time <= until;
+            if open.told {
+                tell(&key.1, key.0, open.time);
+            }
+            open.told
+        };
+        let all = &mut self.open;
+        // Of one that has ended, or whose key began again, nothing is open.
+        self.ahead.retain(|(number, key)| {
+            let open = all.get_mut(key).filter(|open| open.number == *number);
+            open.is_some_and(|open| !is_late(open, key))
+        });
+        let known = (self.order).partition_point(|(number, _)| *number <= self.looked_at);
         for (number, key) in self.order.range(known..) {
-            // Of one that has ended, or whose key began again, nothing is open.
-            if let Some((time, _)) = self.open.get(key).filter(|(_, known)| known == number) {
-                if *time > until {
+            if let Some(open) = all.get_mut(key).filter(|open| open.number == *number)
+                && !is_late(open, key)
+            {
+                if open.time <= now {
                     break;
                 }
-                tell(&key.1, key.0, *time);
+                self.ahead.push((*number, key.clone()));
             }
-            self.told = *number;
+            self.looked_at = *number;
         }
     }
 
@@ -95,6 +127,7 @@ impl Keys {
         let count = self.open.len() as u64;
         self.open.clear();
         self.order.clear();
+        self.ahead.clear();
         count
     }
 

@@ -149,9 +149,12 @@ impl<'a> Matcher<'a> {
         self.roles(id).is_some_and(|roles| !roles.list.is_empty())
     }
 
-    /// Tells of each open duration that began at `until` or before it, once. So a span is noticed
-    /// that lasts too long and perhaps never ends.
-    pub fn overdue(&mut self, until: u64, mut tell: impl FnMut(Open)) {
+    /// Tells of each open duration that lasts `least` nanoseconds or longer at the time `now`, once.
+    /// So a span is noticed that lasts too long and perhaps never ends.
+    pub fn overdue(&mut self, now: u64, least: u64, mut tell: impl FnMut(Open)) {
+        let Some(until) = now.checked_sub(least) else {
+            return;
+        };
         self.threads.overdue(until, |thread, series, begin| {
             tell(Open {
                 series,
@@ -161,7 +164,7 @@ impl<'a> Matcher<'a> {
             });
         });
         for keys in &mut self.keys {
-            keys.overdue(until, |key, series, begin| {
+            keys.overdue((until, now), |key, series, begin| {
                 tell(Open {
                     series,
                     begin,
@@ -227,7 +230,7 @@ impl<'a> Matcher<'a> {
             event,
             time,
             key,
-            thread: self.threads.number(key, is_known),
+            thread: self.threads.number(key, is_known, &mut self.losses.begins),
             threads: &mut self.threads,
             losses: &mut self.losses,
         };

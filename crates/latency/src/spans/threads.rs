@@ -52,19 +52,30 @@ impl Threads {
         }
     }
 
-    /// The number of a thread; `None` if the thread is not known.
+    /// The number of a thread; `None` if the thread is not known. Counts the events of other
+    /// threads that are forgotten for it, though the next ones would have been measured from them.
     #[inline]
-    pub fn number(&mut self, key: ThreadKey, is_known: impl FnOnce() -> bool) -> Option<u32> {
+    pub fn number(
+        &mut self,
+        key: ThreadKey,
+        is_known: impl FnOnce() -> bool,
+        forgotten: &mut u64,
+    ) -> Option<u32> {
         match self.last {
             Some((last, number)) if last == key => Some(number),
-            _ => self.other(key, is_known),
+            _ => self.other(key, is_known, forgotten),
         }
     }
 
-    fn other(&mut self, key: ThreadKey, is_known: impl FnOnce() -> bool) -> Option<u32> {
+    fn other(
+        &mut self,
+        key: ThreadKey,
+        is_known: impl FnOnce() -> bool,
+        forgotten: &mut u64,
+    ) -> Option<u32> {
         if !self.numbers.contains_key(&key) {
             if self.numbers.len() >= self.limit {
-                self.forget_idle();
+                *forgotten += self.forget_idle();
             }
             let number = is_known().then(|| {
                 self.states.push(State {
@@ -81,8 +92,9 @@ impl Threads {
         Some(number)
     }
 
-    /// Forgets the threads in which nothing is open.
-    fn forget_idle(&mut self) {
+    /// Forgets the threads in which nothing is open. Returns how many events are forgotten.
+    fn forget_idle(&mut self) -> u64 {
+        let mut forgotten = 0;
         let (mut states, mut kept) = (Vec::new(), FxHashMap::default());
         for (key, number) in self.numbers.drain() {
             let Some(number) = number else { continue };
@@ -95,10 +107,13 @@ impl Threads {
                     open: std::mem::take(open),
                     last: std::mem::take(last),
                 });
+            } else {
+                forgotten += state.last.len() as u64;
             }
         }
         self.limit = MOST_IDLE.max(2 * kept.len());
         (self.states, self.numbers, self.last) = (states, kept, None);
+        forgotten
     }
 
     /// Returns how many open ones were forgotten for it.
@@ -138,8 +153,8 @@ impl Threads {
     pub fn overdue(&mut self, until: u64, mut tell: impl FnMut((ThreadRef, u32), usize, u64)) {
         for State { of, open, .. } in &mut self.states {
             for open in open {
-                // Those inside began later.
-                let late = open.iter_mut().take_while(|open| open.time <= until);
+                // Not only up to the first that began later: clocks of other CPUs may be ahead.
+                let late = open.iter_mut().filter(|open| open.time <= until);
                 for open in late.filter(|open| !open.told) {
                     open.told = true;
                     tell(*of, open.series, open.time);
@@ -154,7 +169,8 @@ impl Threads {
         self.states[thread as usize].last.insert(series, time)
     }
 
-    /// Forgets all that is open. Returns how much that was.
+    /// Forgets all that is open. Returns how much that was. The last events are not among it: the
+    /// next ones end no duration, but begin one.
     pub fn clear(&mut self) -> u64 {
         let mut count = 0;
         for state in &mut self.states {

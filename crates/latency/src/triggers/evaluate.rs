@@ -126,19 +126,18 @@ impl<'a> Triggers<'a> {
         if !concerns && event.missed == 0 {
             return;
         }
-        let Some(time) = self.times.time(event) else {
-            return;
-        };
+        let time = self.times.time(event);
         // Important ones come first, whenever they were logged.
-        if !event.important {
+        if let Some(time) = time.filter(|_| !event.important) {
             self.now = self.now.max(time);
         }
         if event.missed > 0 {
+            let time = time.unwrap_or(self.now);
             self.states.iter_mut().for_each(|state| state.gap(time));
         }
-        if !concerns {
+        let Some(time) = time.filter(|_| concerns) else {
             return;
-        }
+        };
         let wanted = self.wanted.as_mut();
         let given = Given {
             event,

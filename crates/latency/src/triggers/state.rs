@@ -241,14 +241,11 @@ impl<'a> State<'a> {
         let least = limit
             .value
             .saturating_add(u64::from(!limit.is_met_by(limit.value)));
-        let Some(until) = now.checked_sub(least) else {
-            return;
-        };
         if limit.comparison.is_below() {
             return;
         }
         let mut late = Vec::new();
-        matcher.overdue(until, |open| late.push(open));
+        matcher.overdue(now, least, |open| late.push(open));
         for open in late {
             let thread = open.thread.and_then(|(thread, tid)| {
                 source.thread(&Event {

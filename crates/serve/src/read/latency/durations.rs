@@ -6,7 +6,7 @@ use timeline_latency::{Histogram, Series};
 use utoipa::ToSchema;
 
 use super::bins::{Bins, row_begin};
-use super::find::{Asked, find, id, span};
+use super::find::{Asked, each_duration, id, span};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
@@ -177,13 +177,11 @@ pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> R
         sums: Vec::new(),
     };
     let (mut series, mut failed) = (Vec::<Series>::new(), Ok(()));
-    let (losses, open) = find(version, &asked.asked, cancel, |matcher, _, ended| {
-        for found in ended.iter() {
-            if found.series >= series.len() {
-                series = matcher.series().to_vec();
-            }
-            failed = sums.add(found.series, found.end, found.value);
+    let (losses, open) = each_duration(version, &asked.asked, cancel, |matcher, found| {
+        if found.series >= series.len() {
+            series = matcher.series().to_vec();
         }
+        failed = sums.add(found.series, found.end, found.value);
         failed.is_ok()
     })?;
     failed?;

@@ -1,11 +1,12 @@
 //! Finds the durations of an archive that are asked for.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use timeline::{Event, EventId, Order, Source};
 use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
-use timeline_latency::{Found, Matcher, Measure, Series, concerns};
+use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, concerns};
 use timeline_search::Query;
 
 use crate::error::Result;
@@ -53,17 +54,45 @@ pub fn span(archive: &Archive) -> Option<(u64, u64)> {
     known.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
-/// Has `each` take the events that play a part, the oldest first, each with the durations that it
-/// ends, until it returns false. Returns what has no other half.
+/// Has `each` take the durations in the order of their ends, until it returns false. Returns what
+/// has no other half, and how many are open.
 ///
 /// # Errors
 /// If it was cancelled.
-pub fn find(
+pub fn each_duration(
+    version: &Version,
+    asked: &Asked,
+    cancel: &Cancel,
+    mut each: impl FnMut(&Matcher, Found) -> bool,
+) -> Result<(Losses, u64)> {
+    let (query, is_enough) = (asked.query(), Cell::new(false));
+    let mut matcher = Matcher::new(&asked.measures, &version.archive);
+    let wanted = Wanted {
+        longest: LONGEST,
+        goes_on: &|| !is_enough.get() && !cancel.is_set(),
+        ..Wanted::new(&query)
+    };
+    let mut found = |matcher: &Matcher<'_>, found: Found| {
+        if !is_enough.get() {
+            is_enough.set(!each(matcher, found));
+        }
+    };
+    timeline_latency::each_duration(&version.archive, &mut matcher, &wanted, &mut found);
+    cancel.check()?;
+    Ok((matcher.losses(), matcher.open() as u64))
+}
+
+/// Has `each` take the events that play a part, the oldest first, each with the durations that it
+/// ends, until it returns false.
+///
+/// # Errors
+/// If it was cancelled.
+pub fn each_event(
     version: &Version,
     asked: &Asked,
     cancel: &Cancel,
     mut each: impl FnMut(&Matcher, &Event, &mut Vec<Found>) -> bool,
-) -> Result<(timeline_latency::Losses, u64)> {
+) -> Result<()> {
     let (archive, query) = (&version.archive, asked.query());
     let since = query.since.unwrap_or(0);
     let select = Concerned {
@@ -88,8 +117,7 @@ pub fn find(
         }
         ended.clear();
     }
-    cancel.check()?;
-    Ok((matcher.losses(), matcher.open() as u64))
+    cancel.check()
 }
 
 /// Leaves out the events that play no part in any duration, before they are made.

@@ -6,7 +6,7 @@ use timeline::SpanKey;
 use timeline_latency::Series;
 use utoipa::ToSchema;
 
-use super::find::{Asked, find, id};
+use super::find::{Asked, each_duration, id};
 use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
@@ -66,20 +66,16 @@ pub struct DurationObject {
 pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<DurationList> {
     let mut longest = Longest::new(asked.limit);
     let mut series: Vec<(Series, bool)> = Vec::new();
-    find(version, &asked.asked, cancel, |matcher, _, ended| {
-        for found in ended.drain(..) {
-            let new = &matcher.series()[series.len()..];
-            series.extend(new.iter().map(|new| {
-                let is_wanted = asked
-                    .series
-                    .as_ref()
-                    .is_none_or(|wanted| *wanted == id(new));
-                (new.clone(), is_wanted)
-            }));
-            let is_in = (asked.min..=asked.max).contains(&found.value);
-            if is_in && series[found.series].1 {
-                longest.add(found.value, found);
-            }
+    each_duration(version, &asked.asked, cancel, |matcher, found| {
+        let new = &matcher.series()[series.len()..];
+        series.extend(new.iter().map(|new| {
+            let wanted = asked.series.as_ref();
+            let is_wanted = wanted.is_none_or(|wanted| *wanted == id(new));
+            (new.clone(), is_wanted)
+        }));
+        let is_in = (asked.min..=asked.max).contains(&found.value);
+        if is_in && series[found.series].1 {
+            longest.add(found.value, found);
         }
         true
     })?;

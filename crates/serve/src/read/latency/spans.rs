@@ -8,7 +8,7 @@ use timeline_latency::{Measure, Series};
 use timeline_search::Query;
 use utoipa::ToSchema;
 
-use super::find::{Asked, LONGEST, find, id};
+use super::find::{Asked, LONGEST, each_event, id};
 use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
@@ -85,7 +85,7 @@ pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Sp
     let (mut longest, mut short) = (Longest::new(asked.limit), 0);
     let (mut series, mut waiting) = (Vec::<Series>::new(), None::<usize>);
     let since = |time: u64| (i128::from(time) - i128::from(from)) as i64;
-    find(version, &wanted, cancel, |matcher, event, ended| {
+    each_event(version, &wanted, cancel, |matcher, event, ended| {
         // Important events come first, whatever their times are.
         let is_behind = || archive.time(event).is_some_and(|time| time >= to);
         if waiting.is_none() && !event.important && is_behind() {
