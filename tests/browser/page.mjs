@@ -110,8 +110,9 @@ async function lines(context) {
   await page.keyboard.press("g");
   await page.keyboard.type(String(from));
   await page.keyboard.press("Enter");
-  await page.waitForFunction((line) => Number(document.querySelector("#rows .selected .c-line")
-    ?.textContent.replaceAll(",", "") ?? -1) === line, from);
+  // A message of several lines is selected as a whole.
+  await page.waitForFunction((line) => [...document.querySelectorAll("#rows .selected .c-line")]
+    .some((cell) => Number(cell.textContent.replaceAll(",", "")) === line), from);
   await page.waitForSelector("#details[aria-busy=false] .facts");
   await page.keyboard.press("j");
   await page.waitForFunction((line) => Number(document.querySelector("#rows .selected .c-line")

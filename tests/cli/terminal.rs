@@ -309,7 +309,10 @@ fn failures(shown: &mut Shown, snapshot: &Path) {
         shown.run(&[&verb, &nothing, &nothing, &nothing]);
         if !["record", "demo"].contains(&verb.as_str()) {
             shown.run(&[&verb, &nothing]);
-            shown.run(&[&verb, &live]);
+            // It waits for a timeline of that name, too.
+            if verb != "serve" {
+                shown.run(&[&verb, &live]);
+            }
             shown.run(&[&verb, &nothing, &"-o", &nothing]);
         }
     }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 const ROLE: &str = "TIMELINE_TEST_ROLE";
 
 /// A child that has not ended after this many seconds hangs, and is killed by its alarm.
-const DEADLINE_SECONDS: u32 = 120;
+const DEADLINE_SECONDS: u32 = 300;
 
 /// A function of a child process, given its arguments.
 pub type Role = fn(&[String]);

@@ -244,12 +244,19 @@ fn a_live_timeline_and_an_archive_that_grows_are_followed() {
         event!(tl, Priority::Info, "engine", "end breath");
         fs::read_to_string(&log).is_ok_and(|log| log.contains("Tag=engine.breath,"))
     });
+    for _ in 0..1_000 {
+        event!(tl, Priority::Info, "engine", "begin burst");
+        event!(tl, Priority::Info, "engine", "end burst");
+    }
     rows.signal(Signal::SIGINT);
     let (rows, _) = rows.succeed();
-    assert!(
-        rows.last().unwrap().contains("\"type\":\"total\""),
-        "{rows:?}"
-    );
+    // All that was logged before the signal.
+    let totals = rows.iter().filter(|row| row.contains("\"type\":\"total\""));
+    let totals: Vec<Value> = totals
+        .map(|row| serde_json::from_str(row).unwrap())
+        .collect();
+    let burst = totals.iter().find(|row| row["tag"] == "engine.burst");
+    assert_eq!(burst.unwrap()["count"], 1_000, "{totals:?}");
     recorder.signal(Signal::SIGINT);
     recorder.succeed();
     // Nothing is recorded any more, so it ends by itself.

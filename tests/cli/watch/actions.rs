@@ -78,6 +78,35 @@ fn the_snapshot_has_what_came_before_what_fired_and_what_followed() {
 }
 
 #[test]
+fn no_more_snapshots_wait_than_are_allowed_and_the_others_are_counted() {
+    let name = Name::new("watch-many");
+    let tl = name.create(256);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let args = ["--save", path, "--after", "1h", "--cooldown", "0s"];
+    let mut watch = watch(&name, &["event engine.tick"], &args);
+    for number in 0..104 {
+        tick(&tl, number);
+        firings(&mut watch, 1 + number as usize);
+    }
+    watch.signal(Signal::SIGINT);
+    let (found, stderr) = finish(watch, 0);
+    let told: Vec<_> = found.iter().map(|one| one["snapshot"].as_str()).collect();
+    assert_eq!(told.len(), 104);
+    assert!(told[..100].iter().all(Option::is_some), "{told:?}");
+    assert_eq!(told[100..], [None; 4]);
+    let files = snapshots(folder.path());
+    let named: std::collections::BTreeSet<_> = told.into_iter().flatten().collect();
+    let made = files.iter().map(|file| file.to_str().unwrap());
+    assert!(made.eq(named.into_iter()), "{files:?}");
+    let without = "4 firings without a snapshot: 100 others were still to be saved";
+    assert!(
+        stderr.iter().any(|line| line.contains(without)),
+        "{stderr:?}"
+    );
+}
+
+#[test]
 fn no_file_is_replaced() {
     let name = Name::new("watch-again");
     let tl = name.create(1024);

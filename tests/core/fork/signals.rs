@@ -92,11 +92,14 @@ pub fn logs_from_a_handler(given: &[String]) {
                 }
                 done.store(true, Ordering::SeqCst);
             });
-            while !done.load(Ordering::SeqCst) {
+            // Not without end: a thread that does nothing but handle signals would fill the ring.
+            let mut left = 10_000;
+            while left > 0 && !done.load(Ordering::SeqCst) {
                 let target = id.load(Ordering::SeqCst);
                 if target != 0 {
                     // SAFETY: the thread is joined only below.
                     unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
+                    left -= 1;
                 }
             }
             writer.join().expect("it logged");

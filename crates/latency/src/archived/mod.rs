@@ -162,7 +162,10 @@ impl State<'_, '_> {
             let ended = &mut self.ended;
             let part = (row.id, row.thread, row.time);
             self.matcher.add_row(part, |found| ended.push(found));
-            for found in ended.drain(..).filter(|found| self.ends.contains(&found.end)) {
+            for found in ended
+                .drain(..)
+                .filter(|found| self.ends.contains(&found.end))
+            {
                 (self.found)(self.matcher, found);
             }
         }

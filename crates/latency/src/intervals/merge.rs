@@ -65,9 +65,8 @@ impl<I: Iterator<Item = Result<Interval>>> Merged<I> {
                 Err(_) => true,
             };
             while let Some(read) = log.next_if(is_next) {
-                let joined = read.and_then(|interval| {
-                    join(&mut self.ready, &mut self.memory, interval)
-                });
+                let joined =
+                    read.and_then(|interval| join(&mut self.ready, &mut self.memory, interval));
                 if let Err(error) = joined {
                     self.errors.push(error);
                     break;
@@ -138,11 +137,7 @@ impl Memory {
     }
 
     /// Adds the durations of a histogram to those of one that is kept.
-    pub(super) fn add(
-        &mut self,
-        to: &mut Histogram<u64>,
-        other: &Histogram<u64>,
-    ) -> Result<()> {
+    pub(super) fn add(&mut self, to: &mut Histogram<u64>, other: &Histogram<u64>) -> Result<()> {
         let before = bytes(to);
         to.auto(true);
         let added = to.add(other);

@@ -368,3 +368,50 @@ fn threads_that_come_and_go_do_not_stay() {
     });
     assert_eq!((found, matcher.losses()), (199_991, Losses::default()));
 }
+
+#[test]
+fn begins_ahead_of_the_clock_hide_no_others_that_last_too_long() {
+    let source = Definitions::of(&MESSAGES);
+    let spans = [Measure::Spans("*".into())];
+    let mut matcher = Matcher::new(&spans, &source);
+    // Keys and nested spans; the second of each is of a clock that is far ahead.
+    for (number, time) in [(1, 10), (2, 1_000_000), (3, 20)] {
+        matcher.add(&event(4, 0, time, number), |_| ());
+        matcher.add(&event(0, 0, time, number), |_| ());
+    }
+    let mut overdue = |now: u64| {
+        let mut begins = Vec::new();
+        matcher.overdue(now, 100, |open| begins.push(open.begin));
+        begins.sort_unstable();
+        begins
+    };
+    assert_eq!(overdue(115), [10, 10]);
+    assert_eq!(overdue(500), [20, 20]);
+    assert_eq!(overdue(1_000_050), [0; 0]);
+    assert_eq!(overdue(1_000_200), [1_000_000; 2]);
+    let mut told = Vec::new();
+    for number in [2, 1, 3] {
+        matcher.add(&event(5, 0, 2_000_000, number), |found| {
+            told.push((found.begin, found.told));
+        });
+    }
+    assert_eq!(told, [(1_000_000, true), (10, true), (20, true)]);
+}
+
+#[test]
+fn events_of_threads_that_are_forgotten_are_counted() {
+    let source = Definitions::of(&MESSAGES);
+    let every = [Measure::Every("t.other".into())];
+    let mut matcher = Matcher::new(&every, &source);
+    let (mut found, threads) = (0, 200_000_u64);
+    for thread in 10..10 + threads as u32 {
+        for time in [1, 5] {
+            matcher.add(&event(8, thread, time, 0), |_| found += 1);
+        }
+    }
+    assert_eq!(found, threads);
+    // Of each thread the last event is kept, or is counted.
+    let kept = matcher.threads.kept() as u64;
+    assert!(kept < 150_000);
+    assert_eq!(matcher.losses().begins, threads - kept);
+}

@@ -100,3 +100,23 @@ pub fn fired(condition: &str, hold: u64, wanted: &Query, steps: &[Step]) -> Vec<
     }
     all
 }
+
+#[test]
+fn a_gap_before_an_event_without_a_time_is_a_gap() {
+    let second = 1_000_000_000;
+    let steps = |missed: u64| {
+        let unknown = Event {
+            missed,
+            ..event(TICK, 1, 0, 0)
+        };
+        [
+            Step::Event(event(BEGIN, 1, second, 1)),
+            Step::Event(unknown),
+            Step::Event(event(END, 1, 3 * second, 1)),
+        ]
+    };
+    let all = Query::default();
+    // What began is still open, or nobody knows.
+    assert_eq!(fired("span t.job > 1s", 0, &all, &steps(0)).len(), 1);
+    assert_eq!(fired("span t.job > 1s", 0, &all, &steps(7)).len(), 0);
+}
