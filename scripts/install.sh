@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the built libraries, headers, Lua module, command, man pages, shell completions, and
-# pkg-config and CMake package files.
+# Installs the built libraries, headers, Lua module, command, man pages, shell completions,
+# licences, and pkg-config and CMake package files.
 #
 #   [PREFIX=/usr/local] [DESTDIR=] [TARGET_DIR=target/release] scripts/install.sh
 #
@@ -56,6 +56,8 @@ ln -sf "libtimeline.so.$so" "$to/lib/libtimeline.so"
 data "$TARGET_DIR/libtimeline.a" "$to/lib"
 data include/timeline.h include/timeline.hpp "$to/include"
 data lua/*.lua "$to/share/lua/5.1"
+# Of the command, and of the font in it.
+data LICENSE-APACHE LICENSE-MIT packaging/licenses/DejaVu.txt "$to/share/doc/timeline"
 
 fill packaging/timeline.pc.in "$to/lib/pkgconfig/timeline.pc"
 for file in timelineConfig timelineConfigVersion; do

@@ -70,6 +70,8 @@ fn everything_is_in_its_standard_place() {
         "share/bash-completion/completions/timeline",
         "share/zsh/site-functions/_timeline",
         "share/fish/vendor_completions.d/timeline.fish",
+        "share/doc/timeline/LICENSE-MIT",
+        "share/doc/timeline/DejaVu.txt",
     ] {
         let length = fs::metadata(to.join(file))
             .unwrap_or_else(|error| panic!("{file}: {error}"))
