@@ -18,7 +18,9 @@ use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name, SharedFile};
-use crate::source::{self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source};
+use crate::source::{
+    self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source, ThreadRef,
+};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
@@ -266,10 +268,14 @@ impl Attached {
     /// If its name is that of the system and it still runs, the kernel tells the name, and
     /// [`Attached::renames`] notices when it changes.
     pub fn thread(&self, event: &Event) -> Option<Thread> {
+        self.thread_of(event.thread, event.tid)
+    }
+
+    fn thread_of(&self, thread: ThreadRef, tid: u32) -> Option<Thread> {
         let (map, geometry) = (&self.segment.map, &self.segment.geometry);
-        let mut recorded = threads::lookup(map, geometry, event.thread.0)
+        let mut recorded = threads::lookup(map, geometry, thread.0)
             // Only in damaged memory does the record of an identity have another thread id.
-            .filter(|recorded| recorded.thread.tid == event.tid)?;
+            .filter(|recorded| recorded.thread.tid == tid)?;
         if !self.is_snapshot() {
             let mut names = self.system_names();
             if let Some(name) = names.of(map, geometry, &recorded) {
@@ -389,8 +395,8 @@ impl Source for Attached {
         Attached::definition(self, id)
     }
 
-    fn thread(&self, event: &Event) -> Option<Thread> {
-        Attached::thread(self, event)
+    fn thread_of(&self, thread: ThreadRef, tid: u32) -> Option<Thread> {
+        Attached::thread_of(self, thread, tid)
     }
 
     fn renames(&self) -> u64 {

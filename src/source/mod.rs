@@ -214,8 +214,14 @@ pub trait Source {
     /// The definition of an event; `None` if there is none.
     fn definition(&self, id: EventId) -> Option<&Definition>;
 
+    /// A thread that logged events, if it is known, by what each of them has: the identity of the
+    /// thread here, and its id in the kernel.
+    fn thread_of(&self, thread: ThreadRef, tid: u32) -> Option<Thread>;
+
     /// The thread that logged an event, if it is known.
-    fn thread(&self, event: &Event) -> Option<Thread>;
+    fn thread(&self, event: &Event) -> Option<Thread> {
+        self.thread_of(event.thread, event.tid)
+    }
 
     /// Changes when [`Source::thread`] may give another name than before for the same thread.
     fn renames(&self) -> u64 {

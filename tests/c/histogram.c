@@ -1,4 +1,5 @@
 /* Percentiles of a program's own spans. histogram DIR: an empty directory. */
+#include <pthread.h>
 #include <stdint.h>
 
 #include <timeline.h>
@@ -13,9 +14,20 @@ static void refuses(const char *what, int32_t from, const char *why) {
   CHECK(histogram == NULL && strstr(timeline_last_error(), why));
 }
 
+static timeline_t *tl;
+static timeline_span_events_t breath;
+static int is_over;
+
+static void *log_until_the_end(void *none) {
+  while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
+    timeline_log(tl, breath.begin, 0, 0, 0, 0);
+    timeline_log(tl, breath.end, 0, 0, 0, 0);
+  }
+  return none;
+}
+
 int main(int argc, char **argv) {
-  timeline_t *tl;
-  timeline_span_events_t breath;
+  pthread_t thread;
   timeline_histogram_t *all, *every;
   uint64_t last = 0;
   CHECK_EQ(argc, 2);
@@ -55,6 +67,14 @@ int main(int argc, char **argv) {
   CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
   CHECK_EQ(timeline_histogram_count(all), 1);
   CHECK(timeline_histogram_lost(all) >= 1);
+
+  /* An update ends although another thread logs without a pause. */
+  CHECK_EQ(pthread_create(&thread, NULL, log_until_the_end, NULL), 0);
+  for (int n = 0; n < 200; n++) CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+  CHECK_EQ(pthread_join(thread, NULL), 0);
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK(timeline_histogram_count(all) > 1);
 
   refuses("two words", TIMELINE_FROM_OLDEST, "expected a span");
   refuses(NULL, TIMELINE_FROM_OLDEST, "what");

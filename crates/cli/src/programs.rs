@@ -33,14 +33,14 @@ impl<'a> Programs<'a> {
 
     /// The machine of an event, if there are several.
     pub fn host(&self, event: &Event) -> Option<&'a str> {
-        let host = || self.archive.program(event)?.host.as_deref();
+        let host = || self.archive.program(event.thread)?.host.as_deref();
         self.hosts.then(|| host().unwrap_or("?"))
     }
 
     /// The program of an event, if there are several. The inner option is empty if its preamble was
     /// lost.
     pub fn program(&self, event: &Event) -> Option<Option<&'a Preamble>> {
-        self.timelines.then(|| self.archive.program(event))
+        self.timelines.then(|| self.archive.program(event.thread))
     }
 
     /// Whether the ticks of all events are of one clock.
@@ -50,8 +50,8 @@ impl<'a> Programs<'a> {
 
     /// Whether the ticks of two events are of one clock.
     pub fn have_one_clock(&self, one: &Event, other: &Event) -> bool {
-        let clock = |event| {
-            let program = self.archive.program(event);
+        let clock = |event: &Event| {
+            let program = self.archive.program(event.thread);
             program.map(|program| (&program.host, &program.boot_id))
         };
         !self.clocks || one.thread == other.thread || clock(one) == clock(other)

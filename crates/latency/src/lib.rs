@@ -7,6 +7,8 @@
 #[cfg(feature = "archives")]
 mod archived;
 mod spans;
+#[cfg(test)]
+mod testing;
 #[cfg(feature = "triggers")]
 mod triggers;
 

@@ -77,9 +77,13 @@ fn numbers_at_all_edges_are_chosen_as_they_are_compared() {
     let archive = recorded(&name.attach(), &path, Form::Blocks);
     let made = Chosen::of(&archive);
     let all = made.events[0].1.len();
-    let compared = LITERALS.iter().flat_map(|literal| {
-        let both = |how: &&str| [format!("v {how} {literal}"), format!("{literal} {how} v")];
-        HOW.iter().flat_map(both).collect::<Vec<_>>()
+    let compared = LITERALS.iter().enumerate().flat_map(|(row, literal)| {
+        // Either way round, by turns.
+        let either = |(column, how): (usize, &&str)| match (row + column) % 2 {
+            0 => format!("v {how} {literal}"),
+            _ => format!("{literal} {how} v"),
+        };
+        HOW.iter().enumerate().map(either).collect::<Vec<_>>()
     });
     let mut hits = 0;
     for text in compared.chain(OTHERS.map(str::to_owned)) {
@@ -88,7 +92,7 @@ fn numbers_at_all_edges_are_chosen_as_they_are_compared() {
         assert!(asked <= 2 * KINDS.len(), "{asked} asked about by {text}");
         hits += usize::from(found > 0 && found < all);
     }
-    assert!(hits > 300, "{hits}");
+    assert!(hits > 150, "{hits}");
 }
 
 /// An archive of 2,000 events that have any fields.

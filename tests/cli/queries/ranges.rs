@@ -90,7 +90,7 @@ fn blocks_without_wanted_values_are_passed_over() {
     assert_eq!((all, blocks), (blocks * BLOCK, BLOCKS * kinds().count()));
     let mut hits = 0;
     let mut pick = |texts: &[&str]| texts[random.below(texts.len() as u64) as usize].to_owned();
-    for _ in 0..60 {
+    for _ in 0..30 {
         let mut compared = || format!("v {} {}", pick(&HOW), pick(&LITERALS));
         let (one, other) = (compared(), compared());
         let text = match pick(&["one", "and", "or", "not", "other"]).as_str() {
@@ -104,9 +104,9 @@ fn blocks_without_wanted_values_are_passed_over() {
         hits += usize::from(found > 0 && found < all);
     }
     let passed = chosen.passed.get();
-    assert!(hits > 30, "{hits}");
+    assert!(hits > 12, "{hits}");
     // In both orders. Many values are none of their type, and might be anything.
-    assert!(passed > 60 * 2 * blocks / 8, "{passed} of {blocks}");
+    assert!(passed > 30 * 2 * blocks / 10, "{passed} of {blocks}");
 }
 
 #[test]

@@ -359,8 +359,23 @@ fn what_makes_no_sense_is_refused() {
         assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
     }
-    // A damaged line costs itself, if that is wanted.
+    // What is read is not written over, whatever it is called.
     let text = fs::read_to_string(&log).unwrap();
+    let other = directory.path().join("b.hlog").display().to_string();
+    std::os::unix::fs::symlink(&log, &other).unwrap();
+    for words in [
+        [&log, "-o", &log],
+        [&log, "-o", &other],
+        [&other, "-o", &log],
+    ] {
+        let ran = run(&[&["histogram"], &words[..]].concat());
+        assert!(
+            ran.code == Some(1) && ran.stderr.contains("choose a new name for -o"),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&log).unwrap(), text);
+    // A damaged line costs itself, if that is wanted.
     fs::write(&log, text + "Tag=x,1.0,nonsense\n").unwrap();
     let failed = run(&["histogram", &log, "--json"]);
     assert!(

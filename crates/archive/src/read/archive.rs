@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use timeline::{Definition, Event, EventId, Frame, Source, Thread};
+use timeline::{Definition, Event, EventId, Frame, Source, Thread, ThreadRef};
 
 use crate::error::{Error, Result};
 use crate::format::frame::{MAGIC, MARK};
@@ -298,9 +298,9 @@ impl Archive {
         self.contents.magics.iter().copied()
     }
 
-    /// The program and ring of this event.
-    pub fn program(&self, event: &Event) -> Option<&Preamble> {
-        self.preamble(self.names.ring(event.thread).0)
+    /// The program and ring of this thread's events.
+    pub fn program(&self, thread: ThreadRef) -> Option<&Preamble> {
+        self.preamble(self.names.ring(thread).0)
     }
 
     /// A string, unless it was lost.
@@ -458,8 +458,8 @@ impl Source for Archive {
         self.names.definition(id)
     }
 
-    fn thread(&self, event: &Event) -> Option<Thread> {
-        self.names.thread(event.thread)
+    fn thread_of(&self, thread: ThreadRef, _: u32) -> Option<Thread> {
+        self.names.thread(thread)
     }
 
     fn time(&self, event: &Event) -> Option<u64> {

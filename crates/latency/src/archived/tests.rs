@@ -133,7 +133,8 @@ proptest! {
                 prop_assert_eq!(&by_columns(&archive, &measures, &query), &expected);
             }
             // Blocks are left out that lie before, with their losses: so only of durations.
-            let times = Query { since: Some(1_000_100), until: Some(1_000_150), ..Query::default() };
+            let (since, until) = (Some(1_000_100), Some(1_000_150));
+            let times = Query { since, until, ..Query::default() };
             let (expected, ..) = by_events(&archive, &measures, &times);
             prop_assert_eq!(&by_columns(&archive, &measures, &times).0, &expected);
         }

@@ -149,8 +149,8 @@ impl<'a> Matcher<'a> {
         self.roles(id).is_some_and(|roles| !roles.list.is_empty())
     }
 
-    /// Tells of each open duration that lasts `least` nanoseconds or longer at the time `now`, once.
-    /// So a span is noticed that lasts too long and perhaps never ends.
+    /// Tells of each open duration that lasts `least` nanoseconds or longer at the time `now`,
+    /// once. So a span is noticed that lasts too long and perhaps never ends.
     pub fn overdue(&mut self, now: u64, least: u64, mut tell: impl FnMut(Open)) {
         let Some(until) = now.checked_sub(least) else {
             return;
@@ -225,7 +225,7 @@ impl<'a> Matcher<'a> {
             return;
         };
         let source = self.source;
-        let is_known = || source.thread(&of_thread(key)).is_some();
+        let is_known = || source.thread_of(key.0, key.1).is_some();
         let mut play = Play {
             event,
             time,
@@ -296,24 +296,6 @@ pub(crate) enum Need {
     Row,
     /// All of it.
     Event,
-}
-
-/// An event of a thread, to ask for that.
-fn of_thread((thread, tid): ThreadKey) -> Event {
-    Event {
-        ticks: 0,
-        id: EventId::NEVER,
-        core: u16::MAX,
-        node: u16::MAX,
-        thread,
-        tid,
-        args: [0; 4],
-        payload: None,
-        time: None,
-        missed: 0,
-        important: false,
-        duration: None,
-    }
 }
 
 /// An event that plays its roles.

@@ -1,65 +1,10 @@
 //! Tests that durations are those that a naive search finds.
 
 use proptest::prelude::*;
-use timeline::{Definition, Event, EventId, Frame, Priority, Source, ThreadRef};
+use timeline::Event;
 
 use super::{Found, Losses, Matcher, Measure, Unit};
-
-/// The events of some definitions. Thread 9 is not known.
-struct Definitions(Vec<Definition>);
-
-impl Definitions {
-    fn of(messages: &[&str]) -> Definitions {
-        let numbered = messages.iter().enumerate();
-        let define = |(number, message): (usize, &&str)| {
-            Definition::new(EventId(number as u32), "t", Priority::Info, *message)
-        };
-        Definitions(numbered.map(define).collect())
-    }
-}
-
-impl Source for Definitions {
-    fn definition(&self, id: EventId) -> Option<&Definition> {
-        self.0.get(id.0 as usize)
-    }
-
-    fn thread(&self, event: &Event) -> Option<timeline::Thread> {
-        let thread = timeline::Thread {
-            tid: event.tid,
-            ..timeline::Thread::default()
-        };
-        (event.thread.0 != 9).then_some(thread)
-    }
-
-    fn time(&self, event: &Event) -> Option<u64> {
-        event.time.map(Into::into)
-    }
-
-    fn frame(&self, _: &Event, address: u64) -> Frame {
-        Frame::unknown(address)
-    }
-
-    fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
-        Box::new(self.0.iter())
-    }
-}
-
-fn event(id: u32, thread: u32, time: u64, key: i64) -> Event {
-    Event {
-        ticks: time,
-        id: EventId(id),
-        core: 0,
-        node: 0,
-        thread: ThreadRef(thread),
-        tid: thread,
-        args: [key, 7, 0, 0],
-        payload: None,
-        time: time.try_into().ok(),
-        missed: 0,
-        important: false,
-        duration: None,
-    }
-}
+use crate::testing::{Definitions, event};
 
 /// The name, the begin, the end and the depth of a duration.
 type Named = (String, u64, u64, usize);

@@ -1,6 +1,6 @@
 //! Gives the events of a stream to the conditions that they concern.
 
-use timeline::{Definition, Event, EventId, Source, ThreadRef};
+use timeline::{Definition, Event, EventId, Source};
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;
@@ -175,9 +175,8 @@ impl<'a> Triggers<'a> {
         if self.wanted.is_some() {
             return;
         }
-        let like = no_event();
         for state in &mut self.states {
-            state.look_at_open(self.now, self.source, &like, fired);
+            state.look_at_open(self.now, self.source, fired);
         }
     }
 
@@ -193,23 +192,5 @@ impl<'a> Triggers<'a> {
             filter.notice_renames();
         }
         self.states.iter_mut().for_each(State::notice_renames);
-    }
-}
-
-/// For asking a source about a thread.
-fn no_event() -> Event {
-    Event {
-        ticks: 0,
-        id: EventId(0),
-        core: u16::MAX,
-        node: u16::MAX,
-        thread: ThreadRef(0),
-        tid: 0,
-        args: [0; 4],
-        payload: None,
-        time: None,
-        missed: 0,
-        important: false,
-        duration: None,
     }
 }

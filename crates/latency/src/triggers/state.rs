@@ -226,13 +226,7 @@ impl<'a> State<'a> {
     }
 
     /// Looks at the spans that are open at this time.
-    pub fn look_at_open(
-        &mut self,
-        now: u64,
-        source: &dyn Source,
-        like: &Event,
-        fired: &mut dyn FnMut(Fired),
-    ) {
+    pub fn look_at_open(&mut self, now: u64, source: &dyn Source, fired: &mut dyn FnMut(Fired)) {
         let number = self.number;
         let Watched::Spans { matcher, limit } = &mut self.watched else {
             return;
@@ -247,14 +241,8 @@ impl<'a> State<'a> {
         let mut late = Vec::new();
         matcher.overdue(now, least, |open| late.push(open));
         for open in late {
-            let thread = open.thread.and_then(|(thread, tid)| {
-                source.thread(&Event {
-                    thread,
-                    tid,
-                    payload: None,
-                    ..*like
-                })
-            });
+            let thread = open.thread;
+            let thread = thread.and_then(|(thread, tid)| source.thread_of(thread, tid));
             fired(Fired {
                 name: matcher.series()[open.series].name.clone(),
                 begin: Some(open.begin),

@@ -99,22 +99,7 @@ impl<'a> Filter<'a> {
         }
         let threads = columns.threads().iter();
         let are_wanted: Vec<bool> = threads
-            .map(|(thread, tid)| {
-                self.is_of_thread(&Event {
-                    ticks: 0,
-                    id: EventId::NEVER,
-                    core: u16::MAX,
-                    node: u16::MAX,
-                    thread: *thread,
-                    tid: *tid,
-                    args: [0; 4],
-                    payload: None,
-                    time: None,
-                    missed: 0,
-                    important: false,
-                    duration: None,
-                })
-            })
+            .map(|(thread, tid)| self.is_of_thread(*thread, *tid))
             .collect();
         if !are_wanted.contains(&true) {
             places.clear_range(0..places.len());

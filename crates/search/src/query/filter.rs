@@ -70,7 +70,7 @@ impl<'a> Filter<'a> {
     pub fn matches(&mut self, event: &Event) -> bool {
         self.is_on_core(event)
             && self.is_in_time(event)
-            && self.is_of_thread(event)
+            && self.is_of_thread(event.thread, event.tid)
             && self.is_of_definition(event)
             && self.has_text(event)
     }
@@ -117,18 +117,18 @@ impl<'a> Filter<'a> {
         })
     }
 
-    pub(super) fn is_of_thread(&mut self, event: &Event) -> bool {
+    pub(super) fn is_of_thread(&mut self, thread: ThreadRef, tid: u32) -> bool {
         let Query { threads, pids, .. } = self.query;
         if threads.is_empty() && pids.is_empty() {
             return true;
         }
-        let key = (event.thread, event.tid);
+        let key = (thread, tid);
         if let Some(decided) = self.threads.get(&key) {
             return *decided;
         }
-        let thread = self.source.thread(event);
+        let thread = self.source.thread_of(thread, tid);
         let name = thread.as_ref().and_then(|thread| thread.name.as_deref());
-        let tid = thread.as_ref().map_or(event.tid, |thread| thread.tid);
+        let tid = thread.as_ref().map_or(tid, |thread| thread.tid);
         let pid = thread.as_ref().map_or(0, |thread| thread.pid);
         let is_it = |wanted: &String| {
             (tid != 0 && wanted.parse() == Ok(tid))

@@ -82,7 +82,7 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
     let (event, first) = event_at(version, line, cancel)?;
     let archive = &version.archive;
     let definition = archive.definition(event.id);
-    let program = archive.program(&event);
+    let program = archive.program(event.thread);
     let text = |text: &str| (!text.is_empty()).then(|| text.to_string());
     Ok(Details {
         ticks: (event.ticks != 0).then(|| event.ticks.to_string()),

@@ -2,7 +2,7 @@
 //! So the numbers of one version of a log are good for the next one.
 
 use rustc_hash::FxHashMap;
-use timeline::{Event, EventId, Source, Thread, ThreadRef};
+use timeline::{EventId, Source, Thread, ThreadRef};
 use timeline_archive::Archive;
 
 use super::events::{category, priority};
@@ -104,14 +104,11 @@ impl<'a> Numbers<'a> {
     }
 
     fn add_thread(&mut self, thread: (ThreadRef, u32)) -> u32 {
-        let event = of_thread(thread);
+        let program = self.archive.program(thread.0);
         let logger = Logger {
-            magic: self
-                .archive
-                .program(&event)
-                .and_then(|program| program.magic),
+            magic: program.and_then(|program| program.magic),
             tid: thread.1,
-            thread: self.archive.thread(&event),
+            thread: self.archive.thread_of(thread.0, thread.1),
         };
         let all = &mut self.names.threads;
         let alike = self.loggers.entry((logger.magic, logger.tid)).or_default();
@@ -148,23 +145,5 @@ impl<'a> Numbers<'a> {
         };
         self.definitions.insert(definition, number);
         number
-    }
-}
-
-/// An event of a thread, of which nothing else is known.
-fn of_thread((thread, tid): (ThreadRef, u32)) -> Event {
-    Event {
-        ticks: 0,
-        id: EventId::NEVER,
-        core: u16::MAX,
-        node: u16::MAX,
-        thread,
-        tid,
-        args: [0; 4],
-        payload: None,
-        time: None,
-        missed: 0,
-        important: false,
-        duration: None,
     }
 }

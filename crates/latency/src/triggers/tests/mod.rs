@@ -4,10 +4,12 @@ mod model;
 mod read;
 mod streams;
 
-use timeline::{Definition, Event, EventId, Frame, Priority, Source, Thread, ThreadRef};
+use timeline::Event;
+use timeline_search::Query;
 
 use super::{Condition, Fired, Triggers};
-use timeline_search::Query;
+use crate::testing::Definitions;
+pub use crate::testing::event;
 
 /// The events of all tests, by their numbers.
 pub const BEGIN: u32 = 0;
@@ -23,57 +25,9 @@ const MESSAGES: [&str; 5] = [
     "tick $n",
 ];
 
-pub struct Definitions(Vec<Definition>);
-
-impl Definitions {
-    pub fn new() -> Definitions {
-        let numbered = (0..).zip(MESSAGES);
-        let define =
-            |(number, message)| Definition::new(EventId(number), "t", Priority::Info, message);
-        Definitions(numbered.map(define).collect())
-    }
-}
-
-impl Source for Definitions {
-    fn definition(&self, id: EventId) -> Option<&Definition> {
-        self.0.get(id.0 as usize)
-    }
-
-    fn thread(&self, event: &Event) -> Option<Thread> {
-        Some(Thread {
-            tid: event.tid,
-            ..Thread::default()
-        })
-    }
-
-    fn time(&self, event: &Event) -> Option<u64> {
-        event.time.map(Into::into)
-    }
-
-    fn frame(&self, _: &Event, address: u64) -> Frame {
-        Frame::unknown(address)
-    }
-
-    fn definitions(&self) -> Box<dyn Iterator<Item = &Definition> + '_> {
-        Box::new(self.0.iter())
-    }
-}
-
-pub fn event(id: u32, thread: u32, time: u64, value: i64) -> Event {
-    Event {
-        ticks: time,
-        id: EventId(id),
-        core: 0,
-        node: 0,
-        thread: ThreadRef(thread),
-        tid: thread,
-        args: [value, 0, 0, 0],
-        payload: None,
-        time: time.try_into().ok(),
-        missed: 0,
-        important: false,
-        duration: None,
-    }
+/// Their definitions.
+pub fn definitions() -> Definitions {
+    Definitions::of(&MESSAGES)
 }
 
 /// An event, or a look at the clock.
@@ -86,7 +40,7 @@ pub enum Step {
 /// What a condition fires at these steps.
 pub fn fired(condition: &str, hold: u64, wanted: &Query, steps: &[Step]) -> Vec<Fired> {
     let (source, conditions) = (
-        Definitions::new(),
+        definitions(),
         [Condition::parse(condition).expect(condition)],
     );
     let mut triggers = Triggers::new(&conditions, wanted, &source).holding(hold);

@@ -210,7 +210,7 @@ fn filters_are_about_the_end() {
 #[test]
 fn a_recording_tells_the_time_by_its_events() {
     let (source, conditions) = (
-        super::Definitions::new(),
+        super::definitions(),
         [super::Condition::parse("missing t.tick for 1us").expect("read")],
     );
     let all = Query::default();
@@ -232,7 +232,7 @@ fn a_recording_tells_the_time_by_its_events() {
 #[test]
 fn definitions_that_are_left_out_meet_nothing() {
     let (source, conditions) = (
-        super::Definitions::new(),
+        super::definitions(),
         [super::Condition::parse("event *").expect("read")],
     );
     let all = Query::default();
