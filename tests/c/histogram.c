@@ -70,11 +70,10 @@ int main(int argc, char **argv) {
 
   /* An update ends although another thread logs without a pause. */
   CHECK_EQ(pthread_create(&thread, NULL, log_until_the_end, NULL), 0);
-  for (int n = 0; n < 200; n++) CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  while (timeline_histogram_count(all) < 10000) CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
   __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
   CHECK_EQ(pthread_join(thread, NULL), 0);
   CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
-  CHECK(timeline_histogram_count(all) > 1);
 
   refuses("two words", TIMELINE_FROM_OLDEST, "expected a span");
   refuses(NULL, TIMELINE_FROM_OLDEST, "what");
