@@ -23,7 +23,7 @@ pub fn run(args: &Args) -> Result {
     let mut recording = Recording::new(args, &measures)?;
     let mut output = Output::new(args, About::of(&args.target, &measures))?;
     let (mut pause, mut batch) = (Pause::new(), Vec::new());
-    // The time of the signal: what was logged before it is still read.
+    // The time of the signal. Events that were logged before it are still read.
     let mut end = None;
     loop {
         // Before the last look, so that no event is left that came before this.
@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result {
         }
         recording.check()?;
         check_series(args, &finding.matcher)?;
-        // Behind a batch more may wait, of before `time`.
+        // A batch need not have all events that were logged before `time`.
         let newest = batch.last();
         let reached = newest.map_or(Some(time), |event| reading.source().time(event));
         if let Some(reached) = reached {

@@ -93,9 +93,9 @@ impl Snapshots {
             saved: None,
             environment: environment.clone(),
         };
-        snapshot.number();
+        snapshot.take_number();
         while snapshot.path().exists() {
-            snapshot.number();
+            snapshot.take_number();
         }
         let path = snapshot.path();
         self.pending.push_back(snapshot);
@@ -153,8 +153,8 @@ impl Snapshot {
     }
 
     /// Gives it the next number.
-    fn number(&mut self) {
-        // The number alone matters.
+    fn take_number(&mut self) {
+        // Relaxed: nothing else depends on the number.
         self.name.1 = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
     }
 
@@ -163,7 +163,7 @@ impl Snapshot {
         let saved = loop {
             match self.at.save_new(self.path()) {
                 Err(Error::Io { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {
-                    self.number();
+                    self.take_number();
                 }
                 other => break other,
             }

@@ -21,7 +21,7 @@ const MOST_WAITING: usize = 1 << 22;
 /// By what events are ordered: by ticks in one ring, and by time in several.
 type Moment = (u64, u64);
 
-/// Which durations of an archive are wanted, and how long they are looked for.
+/// Which durations of an archive are wanted, and whether reading goes on.
 pub struct Wanted<'w> {
     /// Which events may end one.
     pub query: &'w Query,

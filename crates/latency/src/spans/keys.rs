@@ -88,8 +88,8 @@ impl Keys {
     }
 
     /// Tells of the open ones that began by `until`, each once: the key, the series and the begin.
-    /// It is `now`; begins that came before others are earlier, but for those of clocks that are
-    /// ahead.
+    /// `now` is the present time. Begins come in the order of their times, unless the clock of a
+    /// CPU is ahead: such begins are looked at again each time.
     pub fn overdue(
         &mut self,
         (until, now): (u64, u64),
