@@ -31,15 +31,18 @@ async function clickCell({ page, demand }, answer) {
   return values.length;
 }
 
-/** The bars of a window of the tracks: a tip names the span, and its bar is in the picture. */
-async function bar({ page, demand }, name) {
+/**
+ * The bars of a window of the tracks: a tip names the span, and its bar is in the picture. Other
+ * threads may have spans of the same name at the same time, so the tip's words are compared, too.
+ */
+async function bar({ page, demand }, name, words) {
   const box = await page.locator("#canvas").boundingBox();
   const x = box.x + 168 + (box.width - 168) / 2;
   for (let y = 50; y < 300; y += 4) {
     await page.mouse.move(x, box.y + y);
-    const tip = await page.$eval("#tip", (tip) => !tip.hidden
-      && tip.querySelector(".tip-category").textContent);
-    if (tip !== name) continue;
+    const told = await page.$eval("#tip", (tip) => !tip.hidden
+      && [".tip-category", ".words"].map((part) => tip.querySelector(part).textContent));
+    if (!told || told[0] !== name || told[1] !== words) continue;
     await page.waitForFunction(() => /^(begin|start) /.test(
       document.querySelector("#tip .tip-message").textContent));
     const colours = await page.$eval("#canvas", (canvas, [x, y]) => {
@@ -51,7 +54,7 @@ async function bar({ page, demand }, name) {
     demand(colours[0] !== colours[1], "there is no bar at", x, y);
     return [x, box.y + y];
   }
-  demand(false, "there is no bar of", name);
+  demand(false, "there is no bar of", name, words);
 }
 
 /** Everything, beginning in the view of lines. */
@@ -104,11 +107,13 @@ export async function durations(tools) {
   await page.waitForFunction(listed);
   const own = await page.$eval("#series-rows .selected td", (cell) => cell.textContent);
   const longest = await page.$eval("#behind-rows tr", (row) => Number(row.dataset.ns));
+  const words = await page.$eval("#behind-rows tr", (row) =>
+    [row.cells[0], row.cells[2]].map((cell) => cell.textContent).join(" from "));
   await page.click("#behind-rows tr:first-child td:nth-child(2) .link");
   await page.waitForFunction(tracksDrawn);
   await page.waitForFunction(() => /\d spans?,/.test(
     document.querySelector("#tracks-said").textContent));
-  const place = await bar(tools, own);
+  const place = await bar(tools, own, words);
   await shot(page, "tracks-spans");
 
   // A double click on a bar zooms to it.
