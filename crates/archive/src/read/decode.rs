@@ -138,8 +138,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
                 decoder.expanded = expanded;
             }
             None => {
-                let (magic, raw) = (decoder.single.magic(), decoder.single.definition());
-                decoder.definition(magic, &raw);
+                decoder.numbers();
             }
         });
     }
@@ -206,22 +205,27 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     /// The single event that was read.
     #[inline]
     fn made(&mut self) -> T {
-        let magic = self.single.magic();
-        self.enter_ring(magic);
-        let source = self.single.source();
-        let (definition, thread) = match self.recent[source as usize % RECENT] {
-            (recent, definition, thread) if recent == source => (definition, thread),
-            _ => self.other_source(magic),
-        };
+        self.enter_ring(self.single.magic());
+        let (definition, thread) = self.numbers();
         let event = self.single.event(definition, thread);
         let (definition, thread) = (self.definitions.get(definition), self.threads.get(thread));
         T::make(&self.ring, definition, thread, event)
     }
 
-    /// The numbers of the definition and the thread of an event. They are then the recent ones of
-    /// its source.
+    /// The numbers of the definition and the thread of the single event that was read.
+    #[inline]
+    fn numbers(&mut self) -> (usize, usize) {
+        let source = self.single.source();
+        match self.recent[source as usize % RECENT] {
+            (recent, definition, thread) if recent == source => (definition, thread),
+            _ => self.other_source(),
+        }
+    }
+
+    /// The same for a source that is none of the recent ones. It then is one.
     #[cold]
-    fn other_source(&mut self, magic: u64) -> (usize, usize) {
+    fn other_source(&mut self) -> (usize, usize) {
+        let magic = self.single.magic();
         let definition = self.definition(magic, &self.single.definition());
         let thread = self.thread(magic, &self.single.thread());
         let source = self.single.source();
