@@ -22,12 +22,27 @@ pub const MAX_RECORD: usize = 16 << 20;
 
 const MOST_FIXED: usize = (LAST_FIXSTR - FIXSTR) as usize;
 
+/// Computes checksums of records. It is kept, because each new hasher detects the features of the
+/// processor.
+#[derive(Default)]
+pub struct Checksum(Hasher);
+
+impl Checksum {
+    /// The CRC-32 of these bytes.
+    #[inline]
+    fn of(&mut self, bytes: &[u8]) -> u32 {
+        self.0.reset();
+        self.0.update(bytes);
+        self.0.clone().finalize()
+    }
+}
+
 /// Appends a frame around `record`, which is at most [`MAX_RECORD`] long.
 #[inline]
-pub fn put(record: &[u8], out: &mut Vec<u8>) {
+pub fn put(record: &[u8], checksum: &mut Checksum, out: &mut Vec<u8>) {
     debug_assert!(record.len() <= MAX_RECORD);
     let n = record.len();
-    let [a, b, c, d] = crc32fast::hash(record).to_be_bytes();
+    let [a, b, c, d] = checksum.of(record).to_be_bytes();
     let head = [MARK, UINT32, a, b, c, d, MARK];
     match u16::try_from(n) {
         _ if n <= MOST_FIXED => put_after(head, [FIXSTR + n as u8], record, out),
@@ -190,8 +205,7 @@ struct Sums {
     base: usize,
     /// The checksums of the bytes from the base to each step. The first is that of no bytes.
     kept: Vec<u32>,
-    /// The hasher is used again, because each new one detects the features of the processor.
-    hasher: Hasher,
+    short: Checksum,
 }
 
 impl Sums {
@@ -199,7 +213,7 @@ impl Sums {
         Sums {
             base: 0,
             kept: vec![0],
-            hasher: Hasher::new(),
+            short: Checksum::default(),
         }
     }
 
@@ -207,16 +221,9 @@ impl Sums {
     #[inline]
     fn of(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
         match range.len() <= DIRECT {
-            true => self.sum(&bytes[range]),
+            true => self.short.of(&bytes[range]),
             false => self.of_long(bytes, range),
         }
-    }
-
-    #[inline]
-    fn sum(&mut self, bytes: &[u8]) -> u32 {
-        self.hasher.reset();
-        self.hasher.update(bytes);
-        self.hasher.clone().finalize()
     }
 
     fn of_long(&mut self, bytes: &[u8], range: Range<usize>) -> u32 {
@@ -275,8 +282,8 @@ mod tests {
         let noise = noise(70_000);
         for length in [0, 1, 31, 32, 255, 4096, 4097, 65_535, 65_536, 70_000] {
             let mut file = Vec::new();
-            put(&noise[..length], &mut file);
-            put(b"next", &mut file);
+            put(&noise[..length], &mut Checksum::default(), &mut file);
+            put(b"next", &mut Checksum::default(), &mut file);
             let found = parts(&file);
             assert_eq!(found.len(), 2, "{length}");
             for (part, expected) in found.iter().zip([&noise[..length], b"next"]) {
@@ -288,8 +295,8 @@ mod tests {
     #[test]
     fn damage_ends_at_the_next_frame() {
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        put(&noise(300), &mut first);
-        put(b"second", &mut second);
+        put(&noise(300), &mut Checksum::default(), &mut first);
+        put(b"second", &mut Checksum::default(), &mut second);
         for cut in 1..first.len() {
             let file = [&first[..cut], &second].concat();
             let found = parts(&file);

@@ -387,7 +387,7 @@ pub(crate) fn sort_files(files: &mut [PathBuf]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::format::frame::put;
+    use crate::format::frame::{Checksum, put};
     use std::fs;
 
     use super::*;
@@ -405,7 +405,11 @@ mod tests {
     fn a_file_scanned_by_windows_is_scanned_as_a_whole() {
         let mut content = Vec::new();
         for length in (0..1_000).step_by(7) {
-            put(&vec![length as u8; length], &mut content);
+            put(
+                &vec![length as u8; length],
+                &mut Checksum::default(),
+                &mut content,
+            );
         }
         for at in [50, 9_000, 9_001, 40_000] {
             content[at] ^= 0x55;

@@ -8,7 +8,7 @@ mod words;
 use std::io::{self, Write};
 
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
-use crate::format::frame;
+use crate::format::frame::{self, Checksum};
 use crate::format::preamble::Preamble;
 use crate::format::ranges;
 use crate::format::record::{Block, Missed};
@@ -70,6 +70,7 @@ pub struct Writer<W> {
     fields: Fields,
     record: Vec<u8>,
     event: EventRecord,
+    checksum: Checksum,
     frames: Vec<u8>,
     written: u64,
 }
@@ -96,6 +97,7 @@ impl<W: Write> Writer<W> {
             fields: Fields::default(),
             record: Vec::new(),
             event: EventRecord::default(),
+            checksum: Checksum::default(),
             frames: Vec::new(),
             written: 0,
         }
@@ -181,7 +183,7 @@ impl<W: Write> Writer<W> {
             self.room = 0;
         }
         match self.form {
-            Form::Plain => frame::put(self.event.encode(event, &self.interned), &mut self.frames),
+            Form::Plain => self.put_single(event),
             Form::Blocks => {
                 self.packer.push(event);
                 self.ticks.add(event.ticks);
@@ -196,8 +198,14 @@ impl<W: Write> Writer<W> {
     /// without expanding any. It has no position in a lane.
     #[cold]
     pub(crate) fn put_important(&mut self, event: &InternedEvent) {
-        frame::put(self.event.encode(event, &self.interned), &mut self.frames);
+        self.put_single(event);
         self.room = 0;
+    }
+
+    #[inline]
+    fn put_single(&mut self, event: &InternedEvent) {
+        let record = self.event.encode(event, &self.interned);
+        frame::put(record, &mut self.checksum, &mut self.frames);
     }
 
     /// Counts packed events, and ends the block if it is full.
@@ -383,7 +391,7 @@ impl<W: Write> Writer<W> {
 
     /// Puts a frame around the record that was just encoded.
     fn frame(&mut self) {
-        frame::put(&self.record, &mut self.frames);
+        frame::put(&self.record, &mut self.checksum, &mut self.frames);
         self.record.clear();
         self.room = 0;
     }
