@@ -33,8 +33,8 @@ impl Packed {
     }
 }
 
-/// The marker of a number that has so many bytes, and how many are written. A table, because the
-/// processor cannot foresee how long the next number is.
+/// For a number of 0 to 8 bytes: its marker, and how many bytes are written. This is a table,
+/// because the processor cannot predict jumps by the size of the next number.
 const UNSIGNED: [(u8, u8); 9] = [
     (marker::UINT8, 1),
     (marker::UINT8, 1),

@@ -277,6 +277,7 @@ fn what_is_installed_is_not_what_is_tested() {
     with_another_installed(&[
         "guide::the_pieces_of_the_guide_for_lua",
         "guide::the_pieces_of_the_guide_for_c",
+        "guide::the_pieces_of_the_guide_for_cpp",
     ]);
 }
 

@@ -216,7 +216,7 @@ fn a_live_ring_of_another_user_is_followed_without_a_torn_event_or_a_loss_that_i
         for event in attached.events(Order::NewestFirst) {
             checked(&event);
         }
-        if round == 60 {
+        if round == 150 {
             writer.tell();
             stopped = Some(writer.line());
         } else if stopped.is_some() && batch.is_empty() && lost == 0 {

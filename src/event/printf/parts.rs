@@ -234,7 +234,7 @@ mod tests {
         r"%[-+ #0']{0,3}(|[0-9]{1,2}|5000|\*)(|\.[0-9]?|\.\*)(|hh|h|l|ll|L)[diuoxXeEfgGaAcspnCS]";
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1500))]
+        #![proptest_config(ProptestConfig::with_cases(4000))]
 
         #[test]
         fn a_directive_shows_a_value_as_its_part_says(

@@ -22,8 +22,8 @@ pub const MAX_RECORD: usize = 16 << 20;
 
 const MOST_FIXED: usize = (LAST_FIXSTR - FIXSTR) as usize;
 
-/// Computes checksums of records. It is kept, because each new hasher detects the features of the
-/// processor.
+/// Computes checksums of records. Callers keep one, because each new hasher detects the features
+/// of the processor.
 #[derive(Default)]
 pub struct Checksum(Hasher);
 

@@ -222,7 +222,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         }
     }
 
-    /// The same for a source that is none of the recent ones. It then is one.
+    /// The same for a source that is not among the recent ones. It becomes one of them.
     #[cold]
     fn other_source(&mut self) -> (usize, usize) {
         let magic = self.single.magic();

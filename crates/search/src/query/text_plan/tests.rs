@@ -57,7 +57,7 @@ const TYPES: [&str; 14] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn no_message_with_a_text_is_left_out(
@@ -188,7 +188,7 @@ const DIRECTIVES: [&str; 26] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1200))]
+    #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
     fn no_message_of_printf_with_a_text_is_left_out(
