@@ -101,6 +101,9 @@ pub const fn long_entry_head(event: u32, core: u16, slots: u8, flags: u8) -> u64
     event as u64 | (core as u64) << 32 | (slots as u64) << 48 | (flags as u64) << 56
 }
 
+/// The bits of the CPU in word 1 of an entry.
+pub const CORE_BITS: u64 = (u16::MAX as u64) << 32;
+
 /// In the flags of an entry: its payload begins with return addresses.
 pub const FLAG_BACKTRACE: u8 = 1;
 /// In the flags of an entry: it has a payload, where others have arguments.

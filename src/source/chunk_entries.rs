@@ -22,4 +22,8 @@ impl ChunkEntries {
     pub fn entries<'e>(&self, all: &'e [Entry]) -> &'e [Entry] {
         &all[self.start..][..self.count]
     }
+    /// The number in its lane of the entry with this index among those of the poll.
+    pub fn number(&self, at: usize) -> u64 {
+        self.first.saturating_add((at - self.start) as u64)
+    }
 }

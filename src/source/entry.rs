@@ -4,7 +4,9 @@ use super::groups::{Group, words};
 use super::lane::Missing;
 use super::{Event, PlacedEvent, ThreadRef};
 use crate::event::EventId;
-use crate::layout::words::{Entry, FLAG_BACKTRACE, FLAG_INTERNED, FLAG_PAYLOAD, PAYLOAD_AT};
+use crate::layout::words::{
+    CORE_BITS, Entry, FLAG_BACKTRACE, FLAG_INTERNED, FLAG_PAYLOAD, PAYLOAD_AT,
+};
 use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS};
 use crate::segment::Segment;
 
@@ -13,15 +15,68 @@ const WORD: usize = size_of::<u64>();
 /// Words of an event in its first entry, at most.
 const FIRST_WORDS: usize = ENTRY_WORDS - PAYLOAD_AT[0];
 
-/// Successive events of a lane that differ only in their ticks and words.
+/// Successive events of one definition, each with the same number of words.
 #[derive(Debug, Clone, Copy)]
 pub struct AlikeEvents<'a> {
     /// The ticks of each.
     pub ticks: &'a [u64],
-    /// Their words, as bytes. Each has the same number of words.
+    /// Their words, as bytes.
     pub words: &'a [u8],
+    /// How many bytes the words of each take.
+    pub size: usize,
     /// How many entries each takes.
     pub entries: usize,
+    /// Where they were logged.
+    pub runs: &'a [LaneRun],
+}
+
+/// Successive events that one thread logged on one CPU, without others of their lane in between.
+#[derive(Debug, Clone, Copy)]
+pub struct LaneRun {
+    /// How many these are.
+    pub count: usize,
+    /// The lane they were logged through.
+    pub lane: u32,
+    /// How many entries were logged through that lane before the first.
+    pub number: u64,
+    /// The CPU, if it is known.
+    pub core: Option<u16>,
+    /// The thread, and the kernel's id of it.
+    pub thread: (ThreadRef, u32),
+}
+
+impl LaneRun {
+    /// The run that begins with this entry, at this place: its lane, and its number there.
+    #[inline]
+    pub(super) fn new(first: &Entry, (lane, number): (u32, u64), count: usize) -> LaneRun {
+        LaneRun {
+            count,
+            lane,
+            number,
+            core: core_of(first),
+            thread: thread_of(first),
+        }
+    }
+
+    /// Whether another run goes on right behind this one. Each event takes so many entries.
+    #[inline]
+    pub(super) fn goes_on(&self, next: &LaneRun, entries: usize) -> bool {
+        let behind = self.number.wrapping_add((self.count * entries) as u64);
+        let place = |run: &LaneRun| (run.lane, run.core, run.thread);
+        next.number == behind && place(next) == place(self)
+    }
+}
+
+/// The CPU that an entry was logged on, if it is known.
+#[inline]
+fn core_of(entry: &Entry) -> Option<u16> {
+    Some(entry.core()).filter(|core| *core != u16::MAX)
+}
+
+/// The thread that logged an entry, and the kernel's id of it.
+#[inline]
+pub(super) fn thread_of(entry: &Entry) -> (ThreadRef, u32) {
+    (ThreadRef(entry.thread()), entry.tid())
 }
 
 /// An event as its entries have it, and its position.
@@ -68,12 +123,12 @@ impl EntryEvent {
 
     /// The CPU it was logged on, if it is known.
     pub fn core(&self) -> Option<u16> {
-        Some(self.first.core()).filter(|core| *core != u16::MAX)
+        core_of(&self.first)
     }
 
     /// The thread, and the kernel's id of it.
     pub fn thread(&self) -> (ThreadRef, u32) {
-        (ThreadRef(self.first.thread()), self.first.tid())
+        thread_of(&self.first)
     }
 
     /// The number of the next entry of its lane after it.
@@ -81,16 +136,18 @@ impl EntryEvent {
         self.number.saturating_add(self.entries() as u64)
     }
 
-    /// Where its entries end among those of the poll.
-    pub(super) fn end(&self) -> usize {
-        self.rest.0 + self.rest.1
-    }
-
-    /// Whether these are the first entries of events of one definition, which one thread logged on
-    /// one CPU, each with as many words.
+    /// Whether these are the first entries of events of one definition, each with as many words.
+    /// The CPU is known of both or of neither.
     #[inline]
     pub(super) fn is_alike(&self, other: &Entry) -> bool {
-        self.first.0[1..3] == other.0[1..3]
+        (self.first.0[1] ^ other.0[1]) & !CORE_BITS == 0
+            && (self.first.core() == u16::MAX) == (other.core() == u16::MAX)
+    }
+
+    /// The run of this event, which others may join.
+    #[inline]
+    pub(super) fn run(&self) -> LaneRun {
+        LaneRun::new(&self.first, (self.lane, self.number), 1)
     }
 
     /// How many entries it takes.
@@ -105,7 +162,7 @@ impl EntryEvent {
 
     /// Whether entries of its lane are missing right before it.
     pub fn is_behind_gap(&self) -> bool {
-        self.missing.unread > 0 || self.missing.earlier > 0
+        self.missing.is_any()
     }
 
     /// Appends the bytes of its words: its arguments, or its payload. Returns whether they are all
@@ -125,26 +182,22 @@ impl EntryEvent {
         true
     }
 
-    /// Replaces `ticks` by its own and those of further events that are alike, whose entries these
-    /// are. Appends the words of the latter.
+    /// Appends the ticks and the words of further events that are alike, whose entries these are.
     #[inline]
     pub(super) fn more_words(&self, more: &[Entry], ticks: &mut Vec<u64>, bytes: &mut Vec<u8>) {
-        let groups = more.chunks_exact(self.entries());
-        ticks.clear();
-        ticks.push(self.ticks());
-        ticks.extend(groups.clone().map(|group| group[0].ticks()));
         if self.entries() > 1 {
-            for group in groups {
+            for group in more.chunks_exact(self.entries()) {
                 let (first, rest) = (&group[0], &group[1..]);
+                ticks.push(first.ticks());
                 words(&Group { at: 0, first, rest }, bytes);
             }
             return;
         }
+        ticks.extend(more.iter().map(Entry::ticks));
         let count = match self.has_payload() {
             true => FIRST_WORDS - self.first.unused_words(),
             false => MAX_ARGUMENTS,
         };
-        bytes.reserve((more.len() + 1) * FIRST_WORDS * WORD);
         more.iter()
             .for_each(|entry| first_words(entry, count, bytes));
     }

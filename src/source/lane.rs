@@ -12,6 +12,13 @@ pub struct Missing {
     pub unread: u64,
 }
 
+impl Missing {
+    /// Whether any are missing.
+    pub fn is_any(&self) -> bool {
+        self.unread > 0 || self.earlier > 0
+    }
+}
+
 /// How far a lane is read.
 #[derive(Clone, Copy)]
 pub struct Lane {

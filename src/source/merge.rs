@@ -105,6 +105,13 @@ impl Merge {
         self.current.is_some()
     }
 
+    /// The chunk of the next event, and its first entry.
+    #[inline]
+    pub fn peek<'e>(&self, entries: &'e [Entry]) -> Option<(usize, &'e Entry)> {
+        let lane = &self.lanes[self.current?];
+        Some((lane.chunk, entries.get(lane.at)?))
+    }
+
     /// The next event.
     #[inline]
     pub fn next(&mut self, entries: &[Entry]) -> Option<Merged> {
@@ -120,38 +127,47 @@ impl Merge {
         Some(Merged { chunk, at, more })
     }
 
-    /// Takes events that come next, right behind the last one in its chunk, and take as many
-    /// entries as that one. It ended before `from`. Returns how many these are; at most `most`.
+    /// Takes events that come next, of any lane, if they take this many entries. Stops at the first
+    /// one that is not of a kind with the others: `may_take` is asked for the chunk and the first
+    /// entry of each. Passes each run of successive events of one chunk to `each`: those with the
+    /// same thread and CPU. Returns how many events these are; at most `most`.
+    #[inline(never)]
     pub fn take_alike(
         &mut self,
-        (from, size): (usize, usize),
+        size: usize,
         entries: &[Entry],
         most: usize,
-        is_alike: impl Fn(&Entry) -> bool,
+        may_take: impl Fn(usize, &Entry) -> bool,
+        mut each: impl FnMut(Merged, usize),
     ) -> usize {
-        let Some(current) = self.current else {
-            return 0;
-        };
-        let lane = &mut self.lanes[current];
-        if lane.at != from || self.chunks[lane.chunk].0 == from {
-            return 0;
-        }
-        let other = self.waiting.peek();
-        let is_next = |ticks: u64| other.is_none_or(|first| *first <= Reverse((ticks, current)));
-        let mut count = 0;
-        for group in entries[from..lane.end].chunks_exact(size).take(most) {
-            let ticks = group[0].ticks().max(lane.ticks);
-            if !is_alike(&group[0]) || !is_next(ticks) || !is_whole(group) {
+        let mut left = most;
+        while let Some(current) = self.current
+            && left > 0
+        {
+            let lane = &mut self.lanes[current];
+            let (chunk, at) = (lane.chunk, lane.at);
+            let other = self.waiting.peek();
+            let mut count = 0;
+            for group in entries[at..lane.end].chunks_exact(size).take(left) {
+                let ticks = group[0].ticks().max(lane.ticks);
+                let is_next = other.is_none_or(|first| *first <= Reverse((ticks, current)));
+                let is_of_run = group[0].0[1..3] == entries[at].0[1..3];
+                if !(is_next && is_of_run && may_take(chunk, &group[0]) && is_whole(group)) {
+                    break;
+                }
+                lane.ticks = ticks;
+                count += 1;
+            }
+            if count == 0 {
                 break;
             }
-            lane.ticks = ticks;
-            count += 1;
-        }
-        if count > 0 {
             lane.at += count * size;
+            left -= count;
             self.settle(current, entries);
+            let more = size - 1;
+            each(Merged { chunk, at, more }, count);
         }
-        count
+        most - left
     }
 
     /// Chooses the lane of the next event, after one of the current lane was taken.
@@ -196,6 +212,7 @@ mod tests {
                 0..12,
             ),
             most in 0..4_usize,
+            no_chunk in 0..12_usize,
         ) {
             let mut chunks = chunks;
             chunks.sort_by_key(|(lane, _)| *lane);
@@ -224,14 +241,18 @@ mod tests {
             while let Some(turn) = turns.next(&entries) {
                 found.push((turn.chunk, turn.at, turn.more));
                 // Those behind it come at once or one by one.
-                let (end, size) = (turn.at + turn.more + 1, turn.more + 1);
-                let is_alike = |entry: &Entry| {
-                    entry.event() != 0 && usize::from(entry.slots()) == size
+                let size = turn.more + 1;
+                let may_take = |chunk, entry: &Entry| {
+                    chunk != no_chunk
+                        && entry.event() != 0
+                        && usize::from(entry.slots()) == size
                 };
-                let more = turns.take_alike((end, size), &entries, most, is_alike);
-                prop_assert!(more <= most);
-                let more = (0..more).map(|i| (turn.chunk, end + i * size, turn.more));
-                found.extend(more);
+                let before = found.len();
+                let more = turns.take_alike(size, &entries, most, may_take, |run, count| {
+                    found.extend((0..count).map(|i| (run.chunk, run.at + i * size, run.more)));
+                });
+                prop_assert!(more <= most && found.len() - before == more);
+                prop_assert!(found[before..].iter().all(|(chunk, ..)| *chunk != no_chunk));
                 prop_assert_eq!(turns.are_left(), found.len() < expected.len());
             }
             let expected: Vec<_> = expected.iter().map(|e| (e.1, e.2, e.3)).collect();

@@ -31,7 +31,16 @@ pub fn put_difference(out: &mut Vec<u8>, number: u64, expected: u64) {
 }
 
 /// Appends a number so many times.
+#[inline]
 pub fn repeat(out: &mut Vec<u8>, number: u64, times: usize) {
+    match times {
+        0 => {}
+        1 => put(out, number),
+        _ => repeat_often(out, number, times),
+    }
+}
+
+fn repeat_often(out: &mut Vec<u8>, number: u64, times: usize) {
     match number {
         0..0x80 => out.resize(out.len() + times, number as u8),
         _ => (0..times).for_each(|_| put(out, number)),
@@ -39,6 +48,7 @@ pub fn repeat(out: &mut Vec<u8>, number: u64, times: usize) {
 }
 
 /// Appends a small difference so many times.
+#[inline]
 pub fn repeat_difference(out: &mut Vec<u8>, difference: u64, times: usize) {
     repeat(out, difference << 1, times);
 }

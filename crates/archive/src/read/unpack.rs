@@ -243,7 +243,7 @@ pub(crate) mod tests {
     use crate::write::alike::{Alike, WordValues};
     use crate::write::interned::Interned;
     use crate::write::packer::{Packer, compress, pack};
-    use timeline::{AlikeEvents, Format, Layout};
+    use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut unpacked = UnpackedEvents::new(packed).expect("tables");
@@ -348,21 +348,12 @@ pub(crate) mod tests {
     /// The words of an event with values of each kind.
     fn words(i: u64) -> Vec<u8> {
         let lengths = [i % 9, i % 5];
-        let head = [
-            7u64.wrapping_sub(i),
-            i << 60,
-            f64::to_bits(0.1),
-            i,
-            0xffff_ffff_ffff_4000,
-            99,
-        ];
-        let mut words = [head.as_slice(), &lengths].concat();
+        let numbers = [7u64.wrapping_sub(i), i << 60, f64::to_bits(0.1), i];
+        let others = [0xffff_ffff_ffff_4000, 99];
+        let mut words = [&numbers[..], &others, &lengths].concat();
         let texts = lengths.iter().zip([0x6968, 0x6f68]);
-        words.extend(
-            texts
-                .filter(|(length, _)| **length > 0)
-                .map(|(_, text)| text),
-        );
+        let texts = texts.filter(|(length, _)| **length > 0);
+        words.extend(texts.map(|(_, text)| text));
         words.resize(10, 0);
         words.into_iter().flat_map(u64::to_le_bytes).collect()
     }
@@ -378,29 +369,35 @@ pub(crate) mod tests {
         let mut from = 0;
         while from < count {
             // One, or more than are given to a column at once.
-            let most = if from % 3 == 0 {
-                1
-            } else {
-                Layout::MOST_ROWS + 9
-            };
+            let most = [Layout::MOST_ROWS + 9, 1][usize::from(from % 3 == 0)];
             let of_lane = (from..count).take_while(|i| i / 100 == from / 100);
             let alike: Vec<_> = of_lane.take(most).collect();
             let mut first = event(from);
-            (first.args, first.definition.syntax) = (vec![], Some(PRINTF));
-            first.number = Some(from * entries);
+            first.definition.syntax = Some(PRINTF);
+            let row = interned.event(&first);
+            let run = LaneRun {
+                count: alike.len(),
+                lane: first.lane.unwrap() as u32,
+                number: from * entries,
+                core: first.core.map(|core| core as u16),
+                thread: (ThreadRef(0), 7),
+            };
             let ticks: Vec<_> = alike.iter().filter_map(|i| event(*i).ticks).collect();
             let unix_nanos: Vec<_> = alike.iter().filter_map(|i| event(*i).unix_nanos).collect();
             let words: Vec<_> = alike.iter().flat_map(|i| words(*i)).collect();
-            let (ticks, words, entries) = (&ticks, &words, entries as usize);
             let alike = Alike {
+                definition: row.definition,
                 events: AlikeEvents {
-                    ticks,
-                    words,
-                    entries,
+                    ticks: &ticks,
+                    words: &words,
+                    size: words.len() / alike.len(),
+                    entries: entries as usize,
+                    runs: &[run],
                 },
+                threads: &[row.thread],
                 unix_nanos: &unix_nanos,
             };
-            packer.push_words(&interned.event(&first), &alike, &values);
+            packer.push_words(&alike, &values);
             from += ticks.len() as u64;
         }
         assert_eq!(packer.codec(), "lz4+kinds");

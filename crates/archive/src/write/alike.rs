@@ -1,13 +1,17 @@
 //! Describes events that are alike, whose words a recorder packs as they are in the ring.
 
+use super::interned::{DefinitionId, ThreadId};
 use crate::format::block::MOST_NUMBER;
 use timeline::{AlikeEvents, Layout, ValueKind};
 
-/// Successive events that differ only in their times, numbers and words.
+/// Successive events of one definition, which have ticks and a place.
 #[derive(Clone, Copy)]
 pub struct Alike<'a> {
+    pub definition: DefinitionId,
     pub events: AlikeEvents<'a>,
-    /// The times of each; empty if they are not known.
+    /// The thread of each run.
+    pub threads: &'a [ThreadId],
+    /// The times of each event; empty if they are not known.
     pub unix_nanos: &'a [u64],
 }
 
@@ -17,9 +21,10 @@ impl Alike<'_> {
         self.events.ticks.len()
     }
 
-    /// How many bytes the words of each have.
-    pub fn size(&self) -> usize {
-        self.events.words.len() / self.len()
+    /// Whether their CPUs are known.
+    pub fn have_core(&self) -> bool {
+        let first = self.events.runs.first();
+        first.is_some_and(|run| run.core.is_some())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 //!
-//! writer.rs frames records; packer.rs packs events into the columns of a block, and
+//! writer.rs frames records; packer/ packs events into the columns of a block, and
 //! lines.rs imported lines.
 
 pub(crate) mod alike;

@@ -64,6 +64,18 @@ impl Known {
     }
 }
 
+/// A thread among those that logged an event recently.
+#[inline]
+pub(super) fn find_recent(
+    recent: &[Option<(Thread, ThreadId)>],
+    thread: Thread,
+) -> Option<ThreadId> {
+    let recent = recent[thread.1 as usize % RECENT];
+    recent
+        .filter(|(known, _)| *known == thread)
+        .map(|(_, id)| id)
+}
+
 impl Recorder<'_> {
     /// The number of an event's definition.
     #[inline]
@@ -128,10 +140,7 @@ impl Recorder<'_> {
     /// A thread that logged an event recently.
     #[inline]
     pub(super) fn recent_thread(&self, thread: Thread) -> Option<ThreadId> {
-        let recent = self.recent[thread.1 as usize % RECENT];
-        recent
-            .filter(|(known, _)| *known == thread)
-            .map(|(_, id)| id)
+        find_recent(&self.recent, thread)
     }
 
     #[cold]

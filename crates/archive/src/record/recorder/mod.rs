@@ -25,7 +25,7 @@ use crate::write::alike::Alike;
 use crate::write::event::InternedEvent;
 use crate::write::interned::ThreadId;
 use crate::write::writer::{Form, Writer};
-use definitions::Known;
+use definitions::{Known, find_recent};
 use wanted::Wanted;
 
 /// How long events wait for others to fill a block.
@@ -113,9 +113,11 @@ pub struct Recorder<'a> {
     renames: u64,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
-    /// Memory for the event that is written, and for the times of several.
+    /// Memory for the event that is written, for the times of several, and for the threads of
+    /// their runs.
     event: InternedEvent,
     times: Vec<u64>,
+    threads_of_runs: Vec<ThreadId>,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
     watched: Watched,
@@ -205,6 +207,7 @@ impl<'a> Recorder<'a> {
             recent: vec![None; RECENT],
             event: InternedEvent::default(),
             times: Vec::new(),
+            threads_of_runs: Vec::new(),
             waiting: None,
             watched,
             change: None,
@@ -398,12 +401,10 @@ impl<'a> Recorder<'a> {
         let values = known.of_words(found.has_payload());
         let words = self.follow.words(found);
         let size = words.filter(|words| values.are_in(words)).map(<[u8]>::len);
-        let Some(thread) = self.recent_thread(found.thread()) else {
-            return false;
-        };
         let packs = known.pointers.is_empty() && self.writer.packs();
         let entries = found.entries();
-        let Some(size) = size.filter(|_| packs) else {
+        let Some(size) = size.filter(|_| packs && self.recent_thread(found.thread()).is_some())
+        else {
             return false;
         };
         if !self.writer.has_room(entries, |output| output.room()) {
@@ -411,27 +412,25 @@ impl<'a> Recorder<'a> {
         }
         let time = self.clock.unix_nanos(self.at, found.ticks());
         let more = self.writer.fit_behind(entries, size);
-        let alike = self.follow.alike(found, more, &self.clock.even_ticks());
-        self.totals.events += alike.ticks.len() as u64 - 1;
+        let recent = &self.recent;
+        let is_known = |thread| find_recent(recent, thread).is_some();
+        let events = (self.follow).alike(found, more, &self.clock.even_ticks(), is_known);
+        self.totals.events += events.ticks.len() as u64 - 1;
         self.times.clear();
         self.times.extend(time);
-        (self.times).extend(
-            alike.ticks[1..]
-                .iter()
-                .map(|ticks| self.clock.even_time(*ticks)),
-        );
-        let event = &mut self.event;
-        event.clear();
-        (event.definition, event.thread) = (known.id, thread);
-        event.core = found.core().map(u64::from);
-        event.lane = Some(found.lane.into());
-        event.number = Some(found.number);
-        (event.ticks, event.unix_nanos) = (Some(found.ticks()), time);
+        let further = events.ticks[1..].iter();
+        (self.times).extend(further.map(|ticks| self.clock.even_time(*ticks)));
+        self.threads_of_runs.clear();
+        let threads = events.runs.iter();
+        let threads = threads.filter_map(|run| find_recent(recent, run.thread));
+        self.threads_of_runs.extend(threads);
         let alike = Alike {
-            events: alike,
+            definition: known.id,
+            events,
+            threads: &self.threads_of_runs,
             unix_nanos: &self.times,
         };
-        let _ = self.writer.log_words(event, &alike, &values);
+        let _ = self.writer.log_words(&alike, &values);
         true
     }
 

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
     use crate::write::alike::{Alike, WordValues};
-    use timeline::{AlikeEvents, Format, Layout};
+    use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]
@@ -165,11 +165,10 @@ mod tests {
         let mut writer = Writer::new(Vec::new(), u64::MAX, Form::Blocks);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         for (number, entries) in (0..).zip(counts) {
-            let mut raw = RawEvent::default();
-            (raw.definition.event, raw.thread.tid) = (Some(u64::MAX - number), Some(!number));
-            (raw.ticks, raw.unix_nanos, raw.core) = (Some(number << 50), Some(!number), Some(!0));
-            (raw.lane, raw.number) = (Some(number), Some(!number));
-            let event = writer.interned.event(&raw);
+            let definition = writer.interned.definition(&RawDefinition {
+                event: Some(u64::MAX - number),
+                ..RawDefinition::default()
+            });
             let count = 6 * entries - 1;
             let format = ["%ld ", "%f ", "%d%Lf"][entries % 3].repeat(count / 3);
             let layout = Layout::of_format(&Format::parse(&format));
@@ -184,15 +183,33 @@ mod tests {
             let size = 8 * count;
             let more = writer.fit_behind(*entries, size).min(entries % 3);
             let ticks: Vec<u64> = (0..=more as u64).map(|i| (number + i) << 50).collect();
+            // Each of a lane and a thread of its own.
+            let run = |i: u64| LaneRun {
+                count: 1,
+                lane: u32::MAX - (3 * number + i) as u32,
+                number: !number,
+                core: Some(u16::MAX - i as u16),
+                thread: (ThreadRef(0), 0),
+            };
+            let runs: Vec<_> = (0..=more as u64).map(run).collect();
+            let threads = (0..=more as u64).map(|i| RawThread {
+                tid: Some(!(3 * number + i)),
+                ..RawThread::default()
+            });
+            let threads: Vec<_> = threads.map(|row| writer.interned.thread(&row)).collect();
             let alike = Alike {
+                definition,
                 events: AlikeEvents {
                     ticks: &ticks,
                     words: &bytes[..size].repeat(1 + more),
+                    size,
                     entries: *entries,
+                    runs: &runs,
                 },
+                threads: &threads,
                 unix_nanos: &ticks,
             };
-            writer.log_words(&event, &alike, &values).unwrap();
+            writer.log_words(&alike, &values).unwrap();
             let said = said * (1 + more as u64);
             let written = writer.most() - before;
             assert!(written <= said, "{written} > {said}");

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use super::{BLOCK, Form, MOST_WEIGHT, Writer};
 use crate::write::alike::{Alike, WordValues, weight_of_words};
-use crate::write::event::InternedEvent;
 
 impl<W: Write> Writer<W> {
     /// Whether events wait for others to fill a block.
@@ -22,25 +21,19 @@ impl<W: Write> Writer<W> {
     }
 
     /// Like [`Writer::log`] in a writer of blocks, for events that have words in place of arguments
-    /// and payload. All of their values are there, and they fit into the block. `event` is the
-    /// first of them.
+    /// and payload. All of their values are there, and they fit into the block.
     #[inline]
-    pub(crate) fn log_words(
-        &mut self,
-        event: &InternedEvent,
-        alike: &Alike,
-        values: &WordValues,
-    ) -> io::Result<()> {
+    pub(crate) fn log_words(&mut self, alike: &Alike, values: &WordValues) -> io::Result<()> {
         let (count, entries) = (alike.len(), alike.events.entries);
         self.uses_room(entries, count - 1);
-        if let Some((lane, number)) = event.lane.zip(event.number) {
-            let next = number.saturating_add((count * entries) as u64);
-            self.positions.note(lane, next);
+        for run in alike.events.runs {
+            let next = run.number.saturating_add((run.count * entries) as u64);
+            self.positions.note(run.lane.into(), next);
         }
-        self.packer.push_words(event, alike, values);
+        self.packer.push_words(alike, values);
         self.ticks.add_all(alike.events.ticks);
         self.unix.add_all(alike.unix_nanos);
-        self.weighs(count, count * weight_of_words(alike.size()));
+        self.weighs(count, count * weight_of_words(alike.events.size));
         self.write_if_much()
     }
 }

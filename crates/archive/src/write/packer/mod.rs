@@ -1,8 +1,9 @@
-//! Packs events into a block, one by one, without keeping them.
+//! Packs events into a block without keeping them: one by one here, and many at once in words.rs.
+
+mod words;
 
 use std::collections::HashMap;
 
-use super::alike::{Alike, WordValues};
 use super::columns::Column;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
@@ -13,8 +14,8 @@ use crate::format::block::{
     THREAD, TICKS, TIME, encode_row, thread_fields,
 };
 use crate::format::ranges::{self, ShapeRanges};
-use crate::format::varint::{put, put_difference, repeat, repeat_difference};
-use timeline::{Layout, ValueKind, ValueSink as _};
+use crate::format::varint::{put, put_difference, repeat};
+use timeline::{ValueKind, ValueSink as _};
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
 /// return addresses or payload than a record may hold.
@@ -162,93 +163,24 @@ impl Packer {
         }
     }
 
-    /// Adds events without arguments, payload and call stack, which have words instead. `event` is
-    /// the first of them.
-    #[inline]
-    pub fn push_words(&mut self, event: &InternedEvent, alike: &Alike, values: &WordValues) {
-        let (args, kinds) = match values {
-            WordValues::Integers(count) => (*count, [].as_slice()),
-            WordValues::Kinds(_, kinds) => (kinds.len(), *kinds),
-        };
-        let shape = ShapeKey {
-            definition: event.definition,
-            has: has(event),
-            backtrace: 0,
-            args,
-            payload: false,
-            kinds: !kinds.is_empty(),
-        };
-        let shape = self.shape(shape, || kinds.to_vec());
-        self.put_head(shape, event);
-        if alike.len() > 1 {
-            self.put_further(shape, alike);
-        }
-        self.put_words(shape, alike, values);
-    }
-
-    /// Writes what further events of a run have beside their words.
-    fn put_further(&mut self, shape: usize, alike: &Alike) {
-        let count = alike.len() - 1;
-        repeat(&mut self.columns[SHAPE], shape as u64, count);
-        let ticks = &alike.events.ticks[1..];
-        for ticks in ticks {
-            put_difference(&mut self.columns[TICKS], *ticks, self.previous.ticks);
-            self.previous.ticks = *ticks;
-        }
-        let times = alike.unix_nanos.iter().skip(1);
-        (self.times).extend(ticks.iter().map(|ticks| Some(*ticks)).zip(times.copied()));
-        if let Some(run) = &mut self.run {
-            let entries = alike.events.entries as u64;
-            run.more += count;
-            run.next = run.next.wrapping_add(count as u64 * entries);
-            // Each is expected behind the first entry of the one before.
-            repeat_difference(&mut self.columns[NUMBER], entries - 1, count);
-        }
-    }
-
-    fn put_words(&mut self, shape: usize, alike: &Alike, values: &WordValues) {
-        let size = alike.size();
-        let previous = &mut self.previous.args[shape];
-        let ranges = &mut self.ranges[shape];
-        for words in alike.events.words.chunks(Layout::MOST_ROWS * size.max(1)) {
-            let columns = self.args.iter_mut().zip(previous.iter_mut());
-            let columns = columns.zip(ranges.iter_mut());
-            let columns = columns.map(|((bytes, before), range)| Column {
-                bytes,
-                before,
-                range,
-            });
-            match values {
-                WordValues::Integers(count) => {
-                    for (place, mut column) in columns.take(*count).enumerate() {
-                        for words in words.chunks_exact(size) {
-                            let (words, _) = words.as_chunks();
-                            column.int(i64::from_le_bytes(words[place]));
-                        }
-                    }
-                }
-                WordValues::Kinds(layout, _) => {
-                    let mut values = layout.columns(words, size);
-                    columns.for_each(|mut column| values.give_next(&mut column));
-                }
-            }
-        }
-    }
-
     /// Writes what all events have.
     #[inline]
     fn put_head(&mut self, shape: usize, event: &InternedEvent) {
         self.put_moment(shape, event.ticks, event.unix_nanos);
-        let place = Place {
+        self.put_place(Place {
             thread: event.thread,
             core: event.core,
             lane: event.lane,
-        };
+        });
+        self.put_number(event.number);
+    }
+
+    #[inline]
+    fn put_place(&mut self, place: Place) {
         match &mut self.run {
             Some(run) if run.place == place => run.more += 1,
             _ => self.begin_run(place),
         }
-        self.put_number(event.number);
     }
 
     #[inline]

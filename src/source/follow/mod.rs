@@ -5,10 +5,10 @@
 //! know how far each lane has come, and only then looks at the chunks. So a gap is an exact loss,
 //! and not an event that was just being written. It is reported with the event after the gap.
 
-use std::ops::Range;
+mod placed;
 
 use super::chunk_entries::ChunkEntries;
-use super::entry::{AlikeEvents, EntryEvent};
+use super::entry::LaneRun;
 use super::gone::Gone;
 use super::groups::{Group, Groups};
 use super::important::Important;
@@ -57,9 +57,10 @@ pub struct Follow<'a> {
     runs: Vec<ChunkEntries>,
     /// The order of the events in them that were not returned yet.
     merge: Merge,
-    /// Memory for the ticks and the words of events.
+    /// Memory for the ticks, the words and the runs of events.
     ticks: Vec<u64>,
     words: Vec<u8>,
+    lane_runs: Vec<LaneRun>,
 }
 
 /// What a look at the ring found.
@@ -101,6 +102,7 @@ impl<'a> Follow<'a> {
             merge: Merge::default(),
             ticks: Vec::new(),
             words: Vec::new(),
+            lane_runs: Vec::new(),
         };
         match from {
             FollowFrom::Start | FollowFrom::Now => {}
@@ -222,78 +224,6 @@ impl<'a> Follow<'a> {
         }
         out[start..].sort_by_key(|e| e.ticks);
         missed
-    }
-
-    /// Like [`Follow::poll`], but [`Follow::next_placed`] returns the events one by one, with their
-    /// positions. The next poll discards those not taken. Those of one lane stay in its order.
-    pub fn poll_placed(&mut self) -> u64 {
-        let missed = self.gather();
-        let chunks = self.runs.iter();
-        let chunks = chunks.map(|run| (run.lane, (run.start, run.start + run.count)));
-        self.merge.begin(chunks, &self.entries);
-        missed
-    }
-
-    /// Whether [`Follow::next_placed`] has more events to return.
-    pub fn has_placed(&self) -> bool {
-        self.merge.are_left() || self.kept_given < self.kept.len()
-    }
-
-    /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
-    pub fn next_placed(&mut self) -> Option<PlacedEvent> {
-        let important = self.next_important();
-        important.or_else(|| self.next_entry().map(|event| self.placed_event(&event)))
-    }
-
-    /// The next important event. Those of a poll come before the others.
-    pub fn next_important(&mut self) -> Option<PlacedEvent> {
-        let kept = self.kept.get(self.kept_given)?;
-        self.kept_given += 1;
-        Some(kept.clone())
-    }
-
-    /// The next event that is not important, as its entries have it: for those who would only take
-    /// a [`PlacedEvent`] apart again.
-    #[inline]
-    pub fn next_entry(&mut self) -> Option<EntryEvent> {
-        let merged = self.merge.next(&self.entries)?;
-        let run = &mut self.runs[merged.chunk];
-        let before = (merged.at - run.start) as u64;
-        let place = (run.lane, run.first.saturating_add(before));
-        let missing = std::mem::take(&mut run.missing);
-        let first = self.entries[merged.at];
-        let rest = (merged.at + 1, merged.more);
-        Some(EntryEvent::new(first, rest, place, missing))
-    }
-
-    /// The event that [`Follow::next_entry`] returned since the last poll.
-    pub fn placed_event(&self, event: &EntryEvent) -> PlacedEvent {
-        event.placed(self.segment, &self.entries)
-    }
-
-    /// The words of such an event, if its definition says all about them: of its arguments, or of
-    /// a payload without call stack and interned texts. Those of arguments are
-    /// [`MAX_ARGUMENTS`](crate::MAX_ARGUMENTS), also if the event has fewer.
-    #[inline]
-    pub fn words(&mut self, event: &EntryEvent) -> Option<&[u8]> {
-        self.words.clear();
-        let is_all = event.words(&self.entries, &mut self.words);
-        is_all.then_some(&self.words)
-    }
-
-    /// The event whose words [`Follow::words`] returned just now, and up to `more` events that come
-    /// next and are like it, with ticks in this range. [`Follow::next_entry`] does not return them.
-    pub fn alike(&mut self, event: &EntryEvent, more: usize, of: &Range<u64>) -> AlikeEvents<'_> {
-        let (from, size) = (event.end(), event.entries());
-        let is_alike = |entry: &Entry| event.is_alike(entry) && of.contains(&entry.ticks());
-        let found = (self.merge).take_alike((from, size), &self.entries, more, is_alike);
-        let found = &self.entries[from..from + found * size];
-        event.more_words(found, &mut self.ticks, &mut self.words);
-        AlikeEvents {
-            ticks: &self.ticks,
-            words: &self.words,
-            entries: size,
-        }
     }
 
     /// How many entries each lane has committed; 0 if that is not known. Behind the lanes, how many
