@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::groups::{Groups, is_whole};
 use crate::layout::words::Entry;
@@ -127,17 +128,17 @@ impl Merge {
         Some(Merged { chunk, at, more })
     }
 
-    /// Takes events that come next, of any lane, if they take this many entries. Stops at the first
-    /// one that is not of a kind with the others: `may_take` is asked for the chunk and the first
-    /// entry of each. Passes each run of successive events of one chunk to `each`: those with the
-    /// same thread and CPU. Returns how many events these are; at most `most`.
+    /// Takes events that come next, of any lane, if they take this many entries and have ticks of
+    /// this range. Passes each run to `each`: successive events of one chunk, definition, thread
+    /// and CPU. Stops at the first run that `may_begin` refuses, by its chunk and first entry.
+    /// Returns how many events these are; at most `most`.
     #[inline(never)]
     pub fn take_alike(
         &mut self,
         size: usize,
         entries: &[Entry],
-        most: usize,
-        may_take: impl Fn(usize, &Entry) -> bool,
+        (most, of): (usize, &Range<u64>),
+        may_begin: impl Fn(usize, &Entry) -> bool,
         mut each: impl FnMut(Merged, usize),
     ) -> usize {
         let mut left = most;
@@ -146,13 +147,17 @@ impl Merge {
         {
             let lane = &mut self.lanes[current];
             let (chunk, at) = (lane.chunk, lane.at);
+            let head = &entries[at].0[1..3];
+            if !may_begin(chunk, &entries[at]) {
+                break;
+            }
             let other = self.waiting.peek();
             let mut count = 0;
             for group in entries[at..lane.end].chunks_exact(size).take(left) {
                 let ticks = group[0].ticks().max(lane.ticks);
                 let is_next = other.is_none_or(|first| *first <= Reverse((ticks, current)));
-                let is_of_run = group[0].0[1..3] == entries[at].0[1..3];
-                if !(is_next && is_of_run && may_take(chunk, &group[0]) && is_whole(group)) {
+                let is_of_run = group[0].0[1..3] == *head && of.contains(&group[0].ticks());
+                if !(is_next && is_of_run && is_whole(group)) {
                     break;
                 }
                 lane.ticks = ticks;
@@ -213,8 +218,9 @@ mod tests {
             ),
             most in 0..4_usize,
             no_chunk in 0..12_usize,
+            of in (0..20_u64, 20..40_u64),
         ) {
-            let mut chunks = chunks;
+            let (mut chunks, of) = (chunks, of.0..of.1);
             chunks.sort_by_key(|(lane, _)| *lane);
             let (mut entries, mut places, mut expected) = (Vec::new(), Vec::new(), Vec::new());
             let mut last = (u32::MAX, 0);
@@ -242,17 +248,18 @@ mod tests {
                 found.push((turn.chunk, turn.at, turn.more));
                 // Those behind it come at once or one by one.
                 let size = turn.more + 1;
-                let may_take = |chunk, entry: &Entry| {
-                    chunk != no_chunk
-                        && entry.event() != 0
-                        && usize::from(entry.slots()) == size
+                let may_begin = |chunk, entry: &Entry| {
+                    chunk != no_chunk && usize::from(entry.slots()) == size
                 };
                 let before = found.len();
-                let more = turns.take_alike(size, &entries, most, may_take, |run, count| {
+                let more = turns.take_alike(size, &entries, (most, &of), may_begin, |run, count| {
                     found.extend((0..count).map(|i| (run.chunk, run.at + i * size, run.more)));
                 });
                 prop_assert!(more <= most && found.len() - before == more);
-                prop_assert!(found[before..].iter().all(|(chunk, ..)| *chunk != no_chunk));
+                let may_be = |(chunk, at, _): &(usize, usize, usize)| {
+                    *chunk != no_chunk && of.contains(&entries[*at].ticks())
+                };
+                prop_assert!(found[before..].iter().all(may_be));
                 prop_assert_eq!(turns.are_left(), found.len() < expected.len());
             }
             let expected: Vec<_> = expected.iter().map(|e| (e.1, e.2, e.3)).collect();

@@ -83,14 +83,11 @@ impl Follow<'_> {
         self.lane_runs.clear();
         self.lane_runs.push(event.run());
         let (entries, chunks) = (&self.entries, &self.runs);
-        let may_take = |chunk: usize, entry: &Entry| {
-            event.is_alike(entry)
-                && of.contains(&entry.ticks())
-                && !chunks[chunk].missing.is_any()
-                && is_known(thread_of(entry))
+        let may_begin = |chunk: usize, entry: &Entry| {
+            event.is_alike(entry) && !chunks[chunk].missing.is_any() && is_known(thread_of(entry))
         };
         let next = self.merge.peek(entries);
-        if next.is_some_and(|(chunk, entry)| may_take(chunk, entry)) {
+        if next.is_some_and(|(chunk, entry)| may_begin(chunk, entry)) {
             let (ticks, words, runs) = (&mut self.ticks, &mut self.words, &mut self.lane_runs);
             let take = |merged: Merged, count: usize| {
                 let chunk = &chunks[merged.chunk];
@@ -103,7 +100,7 @@ impl Follow<'_> {
                 let taken = &entries[merged.at..][..count * event.entries()];
                 event.more_words(taken, ticks, words);
             };
-            (self.merge).take_alike(event.entries(), entries, more, may_take, take);
+            (self.merge).take_alike(event.entries(), entries, (more, of), may_begin, take);
         }
         AlikeEvents {
             ticks: &self.ticks,
