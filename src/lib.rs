@@ -36,6 +36,8 @@ mod attached;
 mod clock;
 #[cfg(not(loom))]
 mod control;
+#[cfg(all(feature = "derive", not(loom)))]
+mod derives;
 #[cfg(not(loom))]
 pub mod dump;
 #[cfg(not(loom))]
@@ -76,7 +78,7 @@ pub mod sync;
 mod timeline;
 
 #[cfg(all(feature = "derive", not(loom)))]
-pub use timeline_derive::{Event, Named};
+pub use self::derives::{Event, Named};
 
 #[cfg(not(loom))]
 #[doc(hidden)]

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 21] = [
+const LAYERS: [&str; 22] = [
+    "derives",
     "dump",
     "list",
     "attached",
