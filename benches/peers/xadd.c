@@ -35,7 +35,7 @@ static inline void peer_log(void *state, int64_t i)
 {
     uint64_t number = __atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
     struct entry *entry = &ring[number & (ENTRIES - 1)];
-    entry->ticks = __rdtsc();
+    entry->ticks = __builtin_ia32_rdtsc();
     entry->event = 1;
     entry->thread = (uint64_t)(intptr_t)state;
     entry->arguments[0] = i;

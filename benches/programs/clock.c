@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <x86intrin.h>
 
 double bench_now_ns(void)
 {
@@ -26,7 +25,7 @@ void bench_clock_loop(uint64_t readings)
 {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < readings; i++)
-        sum += __rdtsc();
+        sum += __builtin_ia32_rdtsc();
     __asm__ volatile("" : : "r"(sum));
 }
 
@@ -34,10 +33,10 @@ void bench_clock_loop(uint64_t readings)
 double bench_ns_per_tick(void)
 {
     double start = bench_now_ns();
-    uint64_t ticks = __rdtsc();
+    uint64_t ticks = __builtin_ia32_rdtsc();
     while (bench_now_ns() - start < 50e6)
         ;
-    return (bench_now_ns() - start) / (double)(__rdtsc() - ticks);
+    return (bench_now_ns() - start) / (double)(__builtin_ia32_rdtsc() - ticks);
 }
 
 /* Fenced, so that no part of the timed code runs before the first stamp or after the second. */
@@ -45,16 +44,16 @@ static uint64_t before;
 
 void bench_before(void)
 {
-    _mm_lfence();
-    before = __rdtsc();
-    _mm_lfence();
+    __builtin_ia32_lfence();
+    before = __builtin_ia32_rdtsc();
+    __builtin_ia32_lfence();
 }
 
 uint32_t bench_after(void)
 {
     unsigned core;
-    uint64_t ticks = __rdtscp(&core) - before;
-    _mm_lfence();
+    uint64_t ticks = __builtin_ia32_rdtscp(&core) - before;
+    __builtin_ia32_lfence();
     return ticks > UINT32_MAX ? UINT32_MAX : (uint32_t)ticks;
 }
 

@@ -92,7 +92,7 @@ static inline __attribute__((always_inline)) void peer_log(void *state, int64_t 
         break;
     case store64: {
         uint64_t *entry = entries[i & ((1 << 20) - 1)];
-        entry[0] = __rdtsc();
+        entry[0] = __builtin_ia32_rdtsc();
         for (int word = 1; word < 8; word++)
             entry[word] = (uint64_t)(i + word);
         __asm__ volatile("" : : : "memory");
