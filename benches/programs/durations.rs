@@ -95,10 +95,10 @@ fn durations(file: &str, repeats: u64) {
             &archive,
             &mut matcher,
             &Wanted::new(&Query::default()),
-            &mut |matcher, ended| {
+            &mut |series, ended| {
                 found += 1;
                 while tags.len() <= ended.series {
-                    let name = matcher.series()[tags.len()].name.clone();
+                    let name = series[tags.len()].name.clone();
                     tags.push(must(intervals.tag(Some(&name))));
                 }
                 intervals.record(tags[ended.series], ended.end, ended.value);

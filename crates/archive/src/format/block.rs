@@ -323,7 +323,11 @@ impl Pace {
 
     fn expect_exactly(&self, ticks: u64) -> u64 {
         let since = i128::from(ticks) - i128::from(self.ticks);
-        let passed = (since * i128::from(self.time_span)).div_euclid(self.ticks_span.into());
+        let product = since * i128::from(self.time_span);
+        let passed = match self.ticks_span.is_power_of_two() {
+            true => product >> self.ticks_span.trailing_zeros(),
+            false => product.div_euclid(self.ticks_span.into()),
+        };
         self.time.wrapping_add(passed as u64)
     }
 }

@@ -19,7 +19,8 @@ impl BlockColumns<'_> {
         let (mut of_ticks, mut of_times) = (self.columns[TICKS], self.columns[TIME]);
         let (mut ticks, steps) = (self.pace.ticks, self.pace.steps());
         let mut time = steps.map_or(0, |(_, before)| before);
-        let times = self.masks().map(|has| {
+        let mut moments = Vec::with_capacity(self.shapes().len());
+        for has in self.masks() {
             if has & HAS_TICKS != 0 {
                 ticks = ticks.wrapping_add(signed(of_ticks.get_any()?));
             }
@@ -33,8 +34,8 @@ impl BlockColumns<'_> {
                 }
                 None => of_times.difference(self.pace.expect(ticks))?,
             };
-            Some(make(ticks, time))
-        });
-        times.collect()
+            moments.push(make(ticks, time));
+        }
+        Some(moments)
     }
 }

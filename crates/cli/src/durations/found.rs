@@ -1,7 +1,7 @@
 //! Finds the durations of a timeline or an archive.
 
 use timeline::{Event, Order};
-use timeline_latency::{Found, Losses, Matcher, Measure, Wanted, each_duration};
+use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, each_duration};
 use timeline_search::{Filter, Query};
 
 use super::Durations;
@@ -35,8 +35,12 @@ impl<'a> Finding<'a> {
         }
     }
 
-    /// Tells `found` of all durations that there are, in the order of their ends.
-    pub fn all(&mut self, reading: &Reading, mut found: impl FnMut(&Matcher, Found)) -> Result {
+    /// Tells `found` of all durations that there are, in the order of their ends, and which series
+    /// there are so far.
+    pub fn all<F>(&mut self, reading: &Reading, mut found: F) -> Result
+    where
+        F: FnMut(&[Series], Found),
+    {
         let Some(archive) = reading.archive() else {
             let mut events = reading.events(Order::OldestFirst);
             for event in events.by_ref() {
@@ -48,14 +52,13 @@ impl<'a> Finding<'a> {
             longest: self.longest,
             ..Wanted::new(self.query)
         };
-        let mut found = |matcher: &Matcher<'a>, duration: Found| found(matcher, duration);
         let lost = each_duration(archive, &mut self.matcher, &wanted, &mut found);
         health::report(reading.path(), archive, lost);
         Ok(())
     }
 
     /// Takes the next event, and tells `found` of the wanted durations that it ends.
-    pub fn add(&mut self, event: &Event, mut found: impl FnMut(&Matcher, Found)) {
+    pub fn add(&mut self, event: &Event, mut found: impl FnMut(&[Series], Found)) {
         let (filter, mut ended) = (&mut self.filter, Vec::new());
         self.matcher.add(event, |duration| {
             if filter.matches(event) {
@@ -63,7 +66,7 @@ impl<'a> Finding<'a> {
             }
         });
         for duration in ended {
-            found(&self.matcher, duration);
+            found(self.matcher.series(), duration);
         }
     }
 

@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> Result {
         batch.clear();
         events.poll(&mut batch)?;
         for event in &batch {
-            finding.add(event, |matcher, found| recording.add(matcher, &found));
+            finding.add(event, |series, found| recording.add(series, &found));
         }
         recording.check()?;
         check_series(args, &finding.matcher)?;
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Result {
         if let Some(reached) = reached {
             recording.intervals.pass(reached);
         }
-        output.take(&mut recording.intervals, unit(&finding.matcher))?;
+        output.take(&mut recording.intervals, unit(finding.matcher.series()))?;
         let is_over = end.is_some_and(|end| reached.is_some_and(|reached| reached >= end));
         if is_over || (batch.is_empty() && !is_live) {
             break;
@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result {
         }
     }
     recording.intervals.finish();
-    output.take(&mut recording.intervals, unit(&finding.matcher))?;
+    output.take(&mut recording.intervals, unit(finding.matcher.series()))?;
     output.finish()?;
     finding.report();
     recording.report();

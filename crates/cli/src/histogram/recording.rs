@@ -1,7 +1,7 @@
 //! Makes intervals of the durations of a timeline or an archive.
 
 use timeline_latency::intervals::{Intervals, TagId};
-use timeline_latency::{Found, Matcher, Measure, Unit};
+use timeline_latency::{Found, Matcher, Measure, Series, Unit};
 
 use super::Args;
 use super::output::{About, Output};
@@ -41,9 +41,9 @@ impl Recording {
         })
     }
 
-    pub fn add(&mut self, matcher: &Matcher, found: &Found) {
+    pub fn add(&mut self, series: &[Series], found: &Found) {
         while self.tags.len() <= found.series {
-            let series = &matcher.series()[self.tags.len()];
+            let series = &series[self.tags.len()];
             let name = match self.are_tagged {
                 true => Some(tag_of(&series.name)),
                 false => self.tag.clone(),
@@ -124,17 +124,17 @@ pub fn run(args: &Args) -> Result {
     let mut recording = Recording::new(args, &measures)?;
     let mut output = Output::new(args, About::of(&args.target, &measures))?;
     let mut result = Ok(());
-    finding.all(&reading, |matcher, found| {
+    finding.all(&reading, |series, found| {
         if result.is_ok() {
-            recording.add(matcher, &found);
-            result = output.take(&mut recording.intervals, unit(matcher));
+            recording.add(series, &found);
+            result = output.take(&mut recording.intervals, unit(series));
         }
     })?;
     result?;
     recording.check()?;
     check_series(args, &finding.matcher)?;
     recording.intervals.finish();
-    output.take(&mut recording.intervals, unit(&finding.matcher))?;
+    output.take(&mut recording.intervals, unit(finding.matcher.series()))?;
     output.finish()?;
     finding.report();
     recording.report();
@@ -142,9 +142,8 @@ pub fn run(args: &Args) -> Result {
 }
 
 /// The unit of all values.
-pub fn unit(matcher: &Matcher) -> Unit {
-    matcher
-        .series()
+pub fn unit(series: &[Series]) -> Unit {
+    series
         .first()
         .map_or_else(Unit::default, |series| series.unit)
 }

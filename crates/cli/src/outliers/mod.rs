@@ -84,10 +84,10 @@ pub fn run(args: &Args) -> Result {
     let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
     let mut slowest = Slowest::new(args.max_spans);
     let (mut count, mut series) = (0_u64, Vec::<Series>::new());
-    finding.all(&reading, |matcher, found| {
+    finding.all(&reading, |all, found| {
         count += 1;
-        if series.len() < matcher.series().len() {
-            series = matcher.series().to_vec();
+        if series.len() < all.len() {
+            series = all.to_vec();
         }
         slowest.add(found);
     })?;

@@ -12,7 +12,7 @@ use timeline::{Event, EventId, Order};
 use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
 use timeline_search::{Filter, Query};
 
-use crate::spans::{Found, Matcher, Need, ThreadKey};
+use crate::spans::{Found, Matcher, Need, Series, ThreadKey};
 
 /// Rows that wait for those of other blocks of the same time. Beyond that, events are made, which
 /// an archive bounds by itself.
@@ -59,14 +59,20 @@ impl<'w> Wanted<'w> {
 
 /// An event of which only this matters.
 struct Row {
-    at: Moment,
+    ticks: u64,
     time: u64,
     id: EventId,
     thread: ThreadKey,
 }
 
+impl Row {
+    fn at(&self, one_ring: bool) -> Moment {
+        moment(one_ring, self.ticks, self.time)
+    }
+}
+
 /// Adds the events of an archive to a matcher, and tells `found` of each wanted duration, in the
-/// order of their ends. Returns how many events could not be read.
+/// order of their ends, with [`Matcher::series`] so far. Returns how many events could not be read.
 ///
 /// # Example
 /// ```
@@ -91,17 +97,17 @@ struct Row {
 /// let measures = [Measure::Spans("*".into())];
 /// let mut matcher = Matcher::new(&measures, &archive);
 /// let mut durations = Vec::new();
-/// each_duration(&archive, &mut matcher, &Wanted::new(&Query::default()), &mut |matcher, found| {
-///     durations.push((matcher.series()[found.series].name.clone(), found.value));
+/// each_duration(&archive, &mut matcher, &Wanted::new(&Query::default()), &mut |series, found| {
+///     durations.push((series[found.series].name.clone(), found.value));
 /// });
 /// assert_eq!(durations, [("engine.breath".to_owned(), 2_500)]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn each_duration<'m>(
+pub fn each_duration(
     archive: &Archive,
-    matcher: &mut Matcher<'m>,
+    matcher: &mut Matcher<'_>,
     wanted: &Wanted<'_>,
-    found: &mut dyn FnMut(&Matcher<'m>, Found),
+    found: &mut dyn FnMut(&[Series], Found),
 ) -> u64 {
     let one_ring = archive.magics().count() < 2;
     let needs_ends = wanted.needs_ends();
@@ -110,6 +116,7 @@ pub fn each_duration<'m>(
         found,
         filter: needs_ends.then(|| wanted.query.on(archive)),
         ends: wanted.ends(),
+        one_ring,
         rows: VecDeque::new(),
         ended: Vec::new(),
     });
@@ -142,33 +149,53 @@ fn moment(one_ring: bool, ticks: u64, time: u64) -> Moment {
 
 struct State<'s, 'm> {
     matcher: &'s mut Matcher<'m>,
-    found: &'s mut dyn FnMut(&Matcher<'m>, Found),
+    found: &'s mut dyn FnMut(&[Series], Found),
     /// Decides about ends, if their times alone do not tell.
     filter: Option<Filter<'s>>,
     ends: Range<u64>,
+    one_ring: bool,
     /// In order.
     rows: VecDeque<Row>,
+    /// Those that an event has ended.
     ended: Vec<Found>,
 }
 
 impl State<'_, '_> {
     /// Adds the rows before a moment to the matcher, or all.
     fn release(&mut self, before: Option<Moment>) {
-        let is_before = |row: &Row| before.is_none_or(|moment| row.at < moment);
-        while self.rows.front().is_some_and(is_before) {
-            let Some(row) = self.rows.pop_front() else {
-                return;
-            };
-            let ended = &mut self.ended;
+        let one_ring = self.one_ring;
+        let is_before = |row: &Row| before.is_none_or(|moment| row.at(one_ring) < moment);
+        while let Some(row) = self.rows.front().filter(|row| is_before(row)) {
+            let (ends, found) = (&self.ends, &mut self.found);
             let part = (row.id, row.thread, row.time);
-            self.matcher.add_row(part, |found| ended.push(found));
-            for found in ended
-                .drain(..)
-                .filter(|found| self.ends.contains(&found.end))
-            {
-                (self.found)(self.matcher, found);
-            }
+            self.matcher.add_row(part, |series, duration| {
+                if ends.contains(&duration.end) {
+                    found(series, duration);
+                }
+            });
+            self.rows.pop_front();
         }
+    }
+
+    /// Adds the rows of a block. `None` if a column is damaged.
+    fn take(&mut self, columns: &BlockColumns<'_>, needs: &[Need]) -> Option<()> {
+        let moments = columns.ticks_and_times()?;
+        let threads = columns.thread_numbers()?;
+        let parts = columns.shapes().iter().zip(moments).zip(threads);
+        let parts = parts.filter(|((shape, _), _)| needs[usize::from(**shape)] == Need::Row);
+        let sorted = self.rows.len().saturating_sub(1);
+        self.rows
+            .extend(parts.map(|((shape, (ticks, time)), thread)| Row {
+                ticks,
+                time,
+                id: columns.definitions()[usize::from(*shape)],
+                thread: columns.threads()[usize::from(thread)],
+            }));
+        let at = |row: &Row| row.at(self.one_ring);
+        if !self.rows.range(sorted..).is_sorted_by_key(at) {
+            self.rows.make_contiguous().sort_by_key(at);
+        }
+        Some(())
     }
 
     fn event(&mut self, event: &Event) {
@@ -180,7 +207,7 @@ impl State<'_, '_> {
                 None => self.ends.contains(&found.end),
             };
             if is_wanted {
-                (self.found)(self.matcher, found);
+                (self.found)(self.matcher.series(), found);
             }
         }
     }
@@ -240,36 +267,13 @@ impl Select for Rows<'_, '_, '_> {
             let of_shape = columns.places(shape).iter();
             of_shape.for_each(|place| made.add((*place).into()));
         }
-        if needs.contains(&Need::Row) {
-            match rows(columns, &needs, self.one_ring) {
-                // The block is damaged: what can be read of it is made.
-                None => return,
-                Some(rows) if is_first => {
-                    state.rows.extend(rows);
-                    if !state.rows.iter().is_sorted_by_key(|row| row.at) {
-                        state.rows.make_contiguous().sort_by_key(|row| row.at);
-                    }
-                }
-                Some(_) => {}
-            }
+        if is_first && needs.contains(&Need::Row) && state.take(columns, &needs).is_none() {
+            // The block is damaged: all that can be read of it is made.
+            self.taken[unit.number] = Some(false);
+            return;
         }
         places.intersect(&made);
     }
-}
-
-/// The rows of a block. `None` if a column is damaged.
-fn rows(columns: &BlockColumns<'_>, needs: &[Need], one_ring: bool) -> Option<Vec<Row>> {
-    let moments = columns.ticks_and_times()?;
-    let threads = columns.thread_numbers()?;
-    let parts = columns.shapes().iter().zip(moments).zip(threads);
-    let parts = parts.filter(|((shape, _), _)| needs[usize::from(**shape)] == Need::Row);
-    let row = |((shape, (ticks, time)), thread): ((&u16, Moment), u16)| Row {
-        at: moment(one_ring, ticks, time),
-        time,
-        id: columns.definitions()[usize::from(*shape)],
-        thread: columns.threads()[usize::from(thread)],
-    };
-    Some(parts.map(row).collect())
 }
 
 #[cfg(test)]

@@ -183,7 +183,7 @@ impl<'a> Matcher<'a> {
 
     /// Takes the next event, and tells `found` of each duration that it ends.
     #[inline]
-    pub fn add(&mut self, event: &Event, found: impl FnMut(Found)) {
+    pub fn add(&mut self, event: &Event, mut found: impl FnMut(Found)) {
         if event.missed > 0 {
             self.gap();
         }
@@ -193,7 +193,9 @@ impl<'a> Matcher<'a> {
         let time = self.times.time(event);
         let thread = (event.thread, event.tid);
         let values = Some(event);
-        self.play((event.id, thread, time, values), found);
+        self.play((event.id, thread, time, values), |_, duration| {
+            found(duration)
+        });
     }
 
     /// Takes the next event, of which only this is known: its definition, its thread and its time.
@@ -202,7 +204,7 @@ impl<'a> Matcher<'a> {
     pub(crate) fn add_row(
         &mut self,
         (id, thread, time): (EventId, ThreadKey, u64),
-        found: impl FnMut(Found),
+        found: impl FnMut(&[Series], Found),
     ) {
         self.play((id, thread, (time != 0).then_some(time), None), found);
     }
@@ -211,7 +213,7 @@ impl<'a> Matcher<'a> {
     fn play(
         &mut self,
         (id, key, time, event): (EventId, ThreadKey, Option<u64>, Option<&Event>),
-        mut found: impl FnMut(Found),
+        mut found: impl FnMut(&[Series], Found),
     ) {
         self.learn(id);
         let Some(Some(roles)) = self.roles.get(id.0 as usize) else {
@@ -237,7 +239,7 @@ impl<'a> Matcher<'a> {
         for role in &roles.list {
             let duration = play.role(role, roles, &mut self.keys[role.measure]);
             if let Some(duration) = duration {
-                found(duration);
+                found(&self.series, duration);
             }
         }
     }
@@ -310,7 +312,7 @@ struct Play<'m, 'e> {
 }
 
 impl<'e> Play<'_, 'e> {
-    #[inline]
+    #[inline(always)]
     fn role(&mut self, role: &Role, roles: &Roles, keys: &mut Keys) -> Option<Found> {
         match role.action {
             Action::Begin => {

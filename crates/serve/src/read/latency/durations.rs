@@ -177,9 +177,9 @@ pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> R
         sums: Vec::new(),
     };
     let (mut series, mut failed) = (Vec::<Series>::new(), Ok(()));
-    let (losses, open) = each_duration(version, &asked.asked, cancel, |matcher, found| {
+    let (losses, open) = each_duration(version, &asked.asked, cancel, |all, found| {
         if found.series >= series.len() {
-            series = matcher.series().to_vec();
+            series = all.to_vec();
         }
         failed = sums.add(found.series, found.end, found.value);
         failed.is_ok()

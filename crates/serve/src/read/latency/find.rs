@@ -63,7 +63,7 @@ pub fn each_duration(
     version: &Version,
     asked: &Asked,
     cancel: &Cancel,
-    mut each: impl FnMut(&Matcher, Found) -> bool,
+    mut each: impl FnMut(&[Series], Found) -> bool,
 ) -> Result<(Losses, u64)> {
     let (query, is_enough) = (asked.query(), Cell::new(false));
     let mut matcher = Matcher::new(&asked.measures, &version.archive);
@@ -72,9 +72,9 @@ pub fn each_duration(
         goes_on: &|| !is_enough.get() && !cancel.is_set(),
         ..Wanted::new(&query)
     };
-    let mut found = |matcher: &Matcher<'_>, found: Found| {
+    let mut found = |series: &[Series], found: Found| {
         if !is_enough.get() {
-            is_enough.set(!each(matcher, found));
+            is_enough.set(!each(series, found));
         }
     };
     timeline_latency::each_duration(&version.archive, &mut matcher, &wanted, &mut found);

@@ -66,8 +66,8 @@ pub struct DurationObject {
 pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<DurationList> {
     let mut longest = Longest::new(asked.limit);
     let mut series: Vec<(Series, bool)> = Vec::new();
-    each_duration(version, &asked.asked, cancel, |matcher, found| {
-        let new = &matcher.series()[series.len()..];
+    each_duration(version, &asked.asked, cancel, |all, found| {
+        let new = &all[series.len()..];
         series.extend(new.iter().map(|new| {
             let wanted = asked.series.as_ref();
             let is_wanted = wanted.is_none_or(|wanted| *wanted == id(new));
