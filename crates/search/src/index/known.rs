@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use timeline_archive::{Archive, UnitInfo};
 
 use super::file;
-use super::file_index::FileIndex;
+use super::file_index::{FileIndex, Part};
 use super::lines::Rank;
 
 /// The index of each file of an archive, and the pages of all of them.
@@ -92,8 +92,11 @@ impl Known {
     }
 
     fn lay(&self) -> Option<Laid> {
-        let (mut spots, mut of_units) = (Vec::new(), Vec::with_capacity(self.units.len() + 1));
-        let (mut starts, mut ends) = (Vec::new(), Vec::new());
+        let parts = self.files.iter().flat_map(|file| &file.parts);
+        let count = parts.filter_map(Part::pages).map(<[_]>::len).sum();
+        let (mut starts, mut ends) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut spots = Vec::with_capacity(count);
+        let mut of_units = Vec::with_capacity(self.units.len() + 1);
         for file in &self.files {
             for (unit, page) in file.pages(&self.units) {
                 let (unit, page) = (unit?, page);

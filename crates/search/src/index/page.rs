@@ -50,7 +50,8 @@ pub fn encode(pages: &[Page], out: &mut Vec<u8>) {
 /// Reads so many pages. `None` if they are damaged.
 pub fn decode(bytes: &[u8], count: u16) -> Option<Vec<Page>> {
     let (mut input, mut before) = (Cursor(bytes), Page::default());
-    let mut pages = Vec::new();
+    // Each takes seven bytes at least.
+    let mut pages = Vec::with_capacity(usize::from(count).min(bytes.len() / 7));
     for _ in 0..count {
         let unit = before.unit.checked_add(input.get()?)?;
         let is_new = pages.is_empty() || unit != before.unit;
