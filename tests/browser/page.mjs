@@ -1,7 +1,7 @@
 // Tries the page of `timeline serve` in a browser, and compares what it shows with the command.
 //
 //     node page.mjs '{"address":"http://127.0.0.1:4280/","timeline":"target/release/timeline",
-//       "archive":{"id":"a.tla","path":"/srv/a.tla","query":"got","category":"net"},
+//       "archive":{"id":"a.tla","path":"/srv/a.tla","query":"got","category":"net","source":"of"},
 //       "live":{"id":"/demo","pid":4711},"screenshots":"/tmp/shots"}'
 //
 // The program with the number `pid` logs to the timeline of `live`, and is killed. Without
@@ -290,6 +290,36 @@ async function links(context) {
   return "links: a line, a query, a window of time";
 }
 
+async function editor(context) {
+  const found = timeline("search", archive.path, archive.source, "--limit", "1", "--json");
+  const { lineIndex, properties } = JSON.parse(found[0]);
+  const file = Object.values(properties).find((one) => one?.$type === "SourceFile").$text;
+  const line = Object.values(properties).find((one) => one?.$type === "LineNumber").$text;
+  const page = await open(context, fragmentOf(archive.id, { line: lineIndex }));
+  const place = `${file}:${line}`;
+  const link = async () => {
+    await page.waitForSelector("#details[aria-busy=false] .facts");
+    return page.locator("#details a", { hasText: place }).first().getAttribute("href");
+  };
+  demand(await link() === `vscode://file/${place}`, "the link is", await link());
+
+  const setLink = async (template) => {
+    await page.keyboard.press("?");
+    await page.fill("#help[open] #editor", template);
+    await page.press("#editor", "Tab");
+    const good = await page.$eval("#editor", (input) => input.validity.valid);
+    await page.keyboard.press("Escape");
+    return good;
+  };
+  demand(await setLink("idea://open?file={path}&line={line}"), "the template is refused");
+  demand(!await setLink("javascript:alert('{path}')"), "a script is taken for an editor");
+  await page.reload();
+  demand(await link() === `idea://open?file=${file}&line=${line}`, "the new link is", await link());
+  await page.evaluate(() => localStorage.clear());
+  await page.close();
+  return `editor: ${place}`;
+}
+
 async function dark() {
   const context = await browser.newContext({ colorScheme: "dark",
     viewport: { width: 1280, height: 800 } });
@@ -367,7 +397,7 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const context = await browser.newContext({ colorScheme: "light",
   viewport: { width: 1280, height: 800 } });
-const parts = [modules, lines, search, filters, tracks, latency, links, dark, narrow];
+const parts = [modules, lines, search, filters, tracks, latency, links, editor, dark, narrow];
 if (live) parts.push(latencyGrows, follow);
 let failed = false;
 for (const part of parts) {

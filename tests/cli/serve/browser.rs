@@ -91,7 +91,8 @@ fn the_page_shows_what_the_command_prints() {
     let given = json!({
         "address": format!("http://{}/", served.host),
         "timeline": env!("CARGO_BIN_EXE_timeline"),
-        "archive": {"id": path, "path": path, "query": "got", "category": "db"},
+        "archive": {"id": path, "path": path, "query": "got", "category": "db",
+            "source": "query"},
         "live": {"id": name.path(), "pid": program.pid()},
         "screenshots": std::env::var("SCREENSHOTS").ok(),
         "seed": std::process::id(),
