@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 /// `timeline serve`, until this is dropped.
@@ -65,6 +67,13 @@ impl Served {
     pub fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+
+    /// Interrupts it as Ctrl-C does, and waits until it has ended, with success.
+    pub fn interrupt(&mut self) {
+        let pid = Pid::from_raw(self.process.id().cast_signed());
+        kill(pid, Signal::SIGINT).unwrap();
+        assert!(self.process.wait().unwrap().success());
     }
 
     /// A connection, on which nobody waits for ever.

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -131,6 +133,48 @@ fn readers_that_never_read_cost_little_and_keep_nobody_waiting() {
     let mut first = [0; 12];
     silent[0].read_exact(&mut first).unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_and_do_not_keep_the_server_from_ending() {
+    const CONNECTIONS: usize = 512;
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::begin(&[&folder.path().display().to_string()]);
+    let request = format!("GET /api/server HTTP/1.1\r\nHost: {}\r\n\r\n", served.host);
+    let ask = |served: &Served| {
+        let mut stream = served.connect();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    };
+    let is_answered = |stream: &mut TcpStream| {
+        let mut first = [0; 12];
+        stream
+            .read_exact(&mut first)
+            .map(|()| assert_eq!(&first, b"HTTP/1.1 200"))
+    };
+    let mut open: Vec<_> = (0..CONNECTIONS).map(|_| ask(&served)).collect();
+    open.iter_mut()
+        .for_each(|stream| is_answered(stream).unwrap());
+    let mut waiting = ask(&served);
+    // If it does not wait, its answer comes at once.
+    waiting
+        .set_read_timeout(Some(Duration::from_millis(500)))
+        .unwrap();
+    let error = is_answered(&mut waiting).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    waiting
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    open.pop();
+    is_answered(&mut waiting).unwrap();
+    // Again there are as many as may be. Those that are silent are closed after half a minute.
+    let begin = Instant::now();
+    served.interrupt();
+    assert!(
+        begin.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        begin.elapsed()
+    );
 }
 
 #[test]

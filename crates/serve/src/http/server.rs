@@ -144,11 +144,12 @@ impl Server {
         let mut stopped = self.stop.subscribe();
         tokio::spawn(tidy(Arc::clone(&self.state)));
         loop {
-            let Ok(permit) = Arc::clone(&free).acquire_owned().await else {
-                return Ok(());
+            let accept = async {
+                let permit = Arc::clone(&free).acquire_owned().await;
+                (permit.expect("never closed"), listener.accept().await)
             };
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
+            let (permit, accepted) = tokio::select! {
+                accepted = accept => accepted,
                 _ = stopped.wait_for(|is_stopped| *is_stopped) => return Ok(()),
             };
             let Ok((stream, _)) = accepted else {
