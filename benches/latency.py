@@ -66,7 +66,7 @@ def watched(programs, rate, seconds):
 
 def watching(programs, quick):
     """A row for each rate."""
-    seconds, repeats = (2, 1) if quick else (5, 5)
+    seconds, repeats = (1, 1) if quick else (5, 5)
     rows = []
     for rate in RATES:
         say(f"watching {rate:,} events a second")
@@ -89,8 +89,8 @@ def show(rows):
 
 
 def archived(programs, quick):
-    """The figures of an archive of an hour with two million events, or ten times as many."""
-    events, repeats = (2_000_000, 2) if quick else (20_000_000, 5)
+    """The figures of an archive of an hour with 20 million events, or a hundredth of them."""
+    events, repeats = (200_000, 2) if quick else (20_000_000, 5)
     say(f"durations of an archive of {events:,} events")
     file = programs.outdir / "hour.tla"
     finder = programs.target / "bench-durations"

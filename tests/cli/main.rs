@@ -7,6 +7,7 @@ mod support;
 
 mod archives;
 mod bench;
+mod bench_latency;
 mod bench_search;
 mod bootstrap;
 mod command;
