@@ -14,8 +14,8 @@ const MOST_WAITING: usize = 1 << 16;
 /// Events, newest first, with the durations of the spans that they end: [`Event::duration`].
 ///
 /// A span has no duration if more than 65,536 events were logged before it ended, if its begin or
-/// any entries after that are missing, or if other spans of its thread began in it and ended after
-/// it.
+/// any entries after that are missing, or if spans of its thread do not nest before it ended. Those
+/// that have one have the same oldest first.
 pub struct Durations<'a, I> {
     events: I,
     source: &'a dyn Source,
@@ -141,15 +141,17 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
                     }
                     Edge::Begin => {
                         let place = ends.iter().rposition(|end| end.0 == span);
-                        let inside = place.map_or(Vec::new(), |place| ends.split_off(place));
-                        // Where spans do not nest, nobody knows which end is whose.
-                        match inside[..] {
-                            [(_, end)] => Some(end),
-                            _ => {
-                                inside.iter().for_each(|(_, end)| self.settle(*end, None));
+                        match place {
+                            None => None,
+                            Some(place) if place + 1 == ends.len() => ends.pop(),
+                            // Where spans do not nest, nobody knows yet which end is whose.
+                            Some(_) => {
+                                let open = std::mem::take(ends);
+                                open.iter().for_each(|(_, end)| self.settle(*end, None));
                                 None
                             }
                         }
+                        .map(|(_, end)| end)
                     }
                 }
             }

@@ -6,8 +6,9 @@ use timeline::{Attached, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents, Select};
 use timeline_search::Query;
 
+use crate::durations::events_with_edges;
 use crate::failure::{Failure, Result};
-use crate::filters::{Wanted, report_missed, wanted_events};
+use crate::filters::{Wanted, wanted_events};
 use crate::health;
 use crate::programs::Programs;
 use crate::target::{Opened, Target};
@@ -134,6 +135,19 @@ impl Reading {
         }
     }
 
+    /// Those of its events that are wanted, and those that tell how long spans took. When these are
+    /// known, the second says which are wanted.
+    pub fn with_edges<'a>(&'a self, order: Order, query: &'a Query) -> (Events<'a>, Wanted<'a>) {
+        match &self.opened {
+            Opened::Ring(at) => (self.events(order), Wanted::new(query, &**at)),
+            Opened::Archive(archive) => {
+                let (events, wanted) = events_with_edges(archive, order, query);
+                let events = Events::Archive(&self.path, archive, Box::new(events));
+                (events, wanted)
+            }
+        }
+    }
+
     /// Those of its events that are wanted.
     pub fn wanted<'a>(&'a self, order: Order, query: &'a Query) -> Events<'a> {
         match &self.opened {
@@ -161,13 +175,12 @@ impl Iterator for Events<'_> {
 }
 
 impl Events<'_> {
-    /// Says on standard error how many entries were overwritten right before events that are not
-    /// wanted.
-    pub fn report_missed(&self) {
-        report_missed(match self {
+    /// How many entries were overwritten right before events that are not wanted.
+    pub fn missed(&self) -> u64 {
+        match self {
             Events::Ring(.., wanted) => wanted.missed(),
             Events::Archive(_, _, events) => events.missed_before_others(),
-        });
+        }
     }
 
     /// Says on standard error which events were missed. Fails if the timeline was damaged while it

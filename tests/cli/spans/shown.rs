@@ -2,8 +2,10 @@
 
 use nix::sys::signal::Signal;
 use timeline::{Priority, event};
+use timeline_archive::{Form, RawEvent, Writer};
 
 use super::*;
+use crate::support::Random;
 
 #[test]
 fn dumps_of_all_sources_and_orders_say_how_long_spans_took() {
@@ -60,19 +62,242 @@ fn are_close(shown: &[Option<u64>], expected: &[Option<u64>]) -> bool {
     shown.len() == expected.len() && shown.iter().zip(expected).all(is_close)
 }
 
+/// What identifies an event, and its duration, of each event that is shown.
+fn shown_of(arguments: &[&str]) -> Vec<(String, Option<u64>)> {
+    let events = succeed(&[&["dump", "--json"], arguments].concat()).json();
+    let identity = |event: &serde_json::Value| {
+        format!("{} {} {}", event["ticks"], event["tid"], event["message"])
+    };
+    let shown = events
+        .iter()
+        .map(|event| (identity(event), event["duration"].as_u64()));
+    shown.collect()
+}
+
+/// Compares the durations with and without a filter, in both orders. Returns how many are known.
+fn assert_filter_keeps_durations(source: &str, filter: &[&str]) -> usize {
+    let exact = shown_of(&[source, "--reverse"]);
+    let newest = shown_of(&[source]);
+    let mut known = 0;
+    for (order, all) in [(&["--reverse"][..], &exact), (&[], &newest)] {
+        let shown = shown_of(&[&[source], order, filter].concat());
+        let mut rest = all.iter();
+        for (event, duration) in &shown {
+            // In the same order, all of them are among those without the filter.
+            let (_, without) = rest.find(|(other, _)| other == event).expect(event);
+            let (_, exact) = exact.iter().find(|(other, _)| other == event).unwrap();
+            // Newest first, a shorter list may leave more known.
+            let is_expected = match (duration, without) {
+                (None, Some(_)) => false,
+                (None, None) => true,
+                _ => are_close(&[*duration], &[*exact]),
+            };
+            assert!(
+                is_expected,
+                "{source} {order:?} {filter:?}: {event} {duration:?}, {exact:?}"
+            );
+            known += usize::from(duration.is_some());
+        }
+    }
+    known
+}
+
 #[test]
-fn a_filter_of_a_ring_keeps_the_durations() {
-    let name = Name::new("spans-filter");
-    let tl = name.create(1024);
-    event!(tl, Priority::Info, "engine", "begin breath");
-    event!(tl, Priority::Info, "engine", "end breath");
-    let ran = succeed(&["dump", name.path(), "--event", "engine.end_*"]);
-    let line = ran.stdout.lines().nth(1).unwrap();
-    let (_, took) = line.split_once("engine   end breath took ").expect(line);
-    assert!(
-        took.ends_with("ns") || took.ends_with("µs") || took.ends_with("ms"),
-        "{line}"
+fn filters_leave_durations_as_they_are() {
+    let (name, directory) = (Name::new("spans-filter"), tempfile::tempdir().unwrap());
+    let tl = name.create(16384);
+    log_spans(&tl, 3, 60);
+    let events = succeed(&["dump", name.path(), "--json"]).json();
+    let middle = &events[events.len() / 2];
+    let (time, tid) = (middle["time"].as_str().unwrap(), middle["tid"].to_string());
+    let filters: [&[&str]; 8] = [
+        &["--event", "engine.end_*"],
+        &["--event", "http.finish_*"],
+        &["--category", "http"],
+        &["--where", "status >= 500"],
+        &["--grep", "end app name(firewall)"],
+        &["--since", time],
+        &["--until", time],
+        &["--thread", &tid],
+    ];
+    for source in sources(&name, directory.path()) {
+        for filter in filters {
+            let known = assert_filter_keeps_durations(&source, filter);
+            assert!(known > 10, "{source} {filter:?}: {known}");
+        }
+    }
+}
+
+/// A part of an archive: events of two threads in two lanes of its own, with gaps, in blocks of a
+/// few events.
+fn with_gaps(form: Form, seed: u64, part: u64) -> Vec<u8> {
+    let messages = [
+        "begin a",
+        "end a",
+        "begin b",
+        "end b",
+        "start c $k",
+        "finish c $k",
+        "other",
+    ];
+    let (mut random, mut file) = (Random(seed), Vec::new());
+    let mut writer = Writer::new(&mut file, 7, form);
+    let mut numbers = [0; 2];
+    for time in 1..400 {
+        let (lane, time) = (random.below(2), 100 * part + time);
+        let mut event = RawEvent {
+            ticks: Some(8 * time + part),
+            unix_nanos: Some(1_000_000 + time),
+            lane: Some(2 * part + lane),
+            ..RawEvent::default()
+        };
+        event.args.push(random.below(3) as i64);
+        event.thread.tid = Some(100 + random.below(2));
+        event.thread.name = Some(writer.string("worker"));
+        let message = messages[random.below(messages.len() as u64) as usize];
+        event.definition.format = Some(writer.string(message));
+        event.definition.category = Some(writer.string("t"));
+        event.definition.level = Some(Priority::Info as u64);
+        let number = &mut numbers[lane as usize];
+        if random.below(40) == 0 {
+            *number += 7;
+            event.number = Some(*number);
+            writer.gap(&event, 7, 0).unwrap();
+        }
+        event.number = Some(*number);
+        *number += 1;
+        writer.event(&event).unwrap();
+        if random.below(8) == 0 {
+            writer.flush().unwrap();
+        }
+    }
+    writer.flush().unwrap();
+    file
+}
+
+#[test]
+fn filters_hide_no_gap_from_a_duration() {
+    let directory = tempfile::tempdir().unwrap();
+    for seed in 1..7 {
+        for form in [Form::Blocks, Form::Plain] {
+            let path = directory.path().join(format!("{seed}-{form:?}.tla"));
+            // Of half of them, two parts of the same time.
+            let parts = (0..1 + seed % 2).map(|part| with_gaps(form, 10 * seed + part, part));
+            std::fs::write(&path, parts.collect::<Vec<_>>().concat()).unwrap();
+            let source = path.display().to_string();
+            for filter in ["t.*", "t.end_*", "t.end_a", "t.finish_c"] {
+                let known = assert_filter_keeps_durations(&source, &["--event", filter]);
+                assert!(known > 10, "{source} {filter}: {known}");
+            }
+        }
+    }
+}
+
+/// A part of an archive: blocks of events of one thread in a lane. Each event has its time, its
+/// message, and whether entries are missing before it.
+fn part_of(lane: u64, blocks: &[&[(u64, &str, bool)]]) -> Vec<u8> {
+    let (mut file, mut number) = (Vec::new(), 0);
+    let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+    for block in blocks {
+        for (time, message, has_gap) in *block {
+            number += if *has_gap { 8 } else { 1 };
+            let mut event = RawEvent {
+                ticks: Some(*time),
+                unix_nanos: Some(1_000_000 + time),
+                lane: Some(lane),
+                number: Some(number),
+                ..RawEvent::default()
+            };
+            event.thread.tid = Some(100);
+            event.thread.name = Some(writer.string("worker"));
+            event.definition.format = Some(writer.string(message));
+            event.definition.category = Some(writer.string("t"));
+            // Only blocks that are large when they are compressed have ranges.
+            let any = (time * time).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            event.args.push(any.cast_signed());
+            if *has_gap {
+                writer.gap(&event, 7, 0).unwrap();
+            }
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+    }
+    file
+}
+
+#[test]
+fn what_a_filter_leaves_out_still_tells_of_a_duration() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("flight.tla").display().to_string();
+    // A gap in a block that has no begin and no end; and another lane at the same time, in which a
+    // span ends around the wanted one.
+    let behind: Vec<_> = (2..1_000).map(|time| (time, "x $n", time == 2)).collect();
+    let gap = part_of(
+        0,
+        &[
+            &[(1, "begin b", false)],
+            &behind,
+            &[(1_000, "end b", false)],
+        ],
     );
+    let around = [
+        part_of(
+            1,
+            &[&[
+                (10, "begin a", false),
+                (20, "begin b", false),
+                (60, "end b", false),
+            ]],
+        ),
+        part_of(2, &[&[(50, "end a", false), (100, "x", false)]]),
+    ];
+    for file in [gap, around.concat()] {
+        std::fs::write(&path, file).unwrap();
+        for order in [&[][..], &["--reverse"]] {
+            for filter in [&[][..], &["--event", "t.end_b"]] {
+                let shown = shown_of(&[&[&*path], order, filter].concat());
+                let ends = shown.iter().filter(|(event, _)| event.contains("end b"));
+                let known: Vec<_> = ends.map(|(_, duration)| duration).collect();
+                assert_eq!(known, [&None], "{order:?} {filter:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_filter_keeps_the_duration_of_a_span_over_many_blocks() {
+    let (name, directory) = (Name::new("spans-long"), tempfile::tempdir().unwrap());
+    let tl = name.create(1 << 18);
+    let define = |message| tl.define("engine", Priority::Info, message).unwrap();
+    let [begin, end, start, finish, other] = [
+        "begin breath",
+        "end breath",
+        "start request $id",
+        "finish request $id",
+        "other $n",
+    ]
+    .map(define);
+    for number in 0..3 {
+        tl.log(begin, []);
+        tl.log(start, [number]);
+        for n in 0..20_000 {
+            tl.log(other, [n]);
+        }
+        tl.log(finish, [number]);
+        tl.log(end, []);
+    }
+    for source in sources(&name, directory.path()) {
+        for event in ["engine.end_breath", "engine.finish_request"] {
+            for order in [&[][..], &["--reverse"]] {
+                let ends = shown_of(&[&[&*source, "--event", event], order].concat());
+                assert_eq!(ends.len(), 3, "{source}");
+                assert!(
+                    ends.iter().all(|(_, known)| known.is_some()),
+                    "{source} {ends:?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -102,6 +327,13 @@ fn nothing_is_guessed_behind_a_gap() {
             .filter(|event| event["message"].as_str().unwrap().contains("end"));
         let known: Vec<_> = ends.map(|event| event["duration"].is_u64()).collect();
         assert_eq!(known, [true, true, false], "{source}");
+        for order in [&[][..], &["--reverse"]] {
+            let filter = [&["--event", "engine.end_breath"], order].concat();
+            let mut ends = shown_of(&[&[&*source], &filter[..]].concat());
+            ends.sort_by_key(|(_, duration)| duration.is_none());
+            let known: Vec<_> = ends.iter().map(|(_, known)| known.is_some()).collect();
+            assert_eq!(known, [true, true, false], "{source} {filter:?}");
+        }
         let ran = succeed(&["histogram", &source, "--json"]);
         assert_eq!(
             ran.stderr, "timeline: not measured: 1 end without a begin\n",

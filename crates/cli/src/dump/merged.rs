@@ -10,6 +10,7 @@ use super::Args;
 use crate::columns::{Column, TimeForm};
 use crate::durations::Paired;
 use crate::failure::{INFALLIBLE, Result};
+use crate::filters::{Wanted, report_missed};
 use crate::json::{self, Lines};
 use crate::output;
 use crate::reading::{Events, Reading};
@@ -62,7 +63,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
     out.flush()?;
     for part in &parts {
         let events = part.events.get_ref();
-        events.report_missed();
+        report_missed(events.missed().saturating_add(part.wanted.missed()));
         events.report()?;
     }
     Ok(())
@@ -72,6 +73,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
 struct Part<'a> {
     reading: &'a Reading,
     events: Paired<'a, Events<'a>>,
+    wanted: Wanted<'a>,
     /// Whether the ticks of all events are of one clock.
     has_one_clock: bool,
     /// The next one, and when it was logged.
@@ -94,9 +96,11 @@ struct Merged<'m, 'a> {
 
 impl<'a> Part<'a> {
     fn new(reading: &'a Reading, query: &'a Query, order: Order) -> Part<'a> {
+        let (events, wanted) = reading.with_edges(order, query);
         let mut part = Part {
             reading,
-            events: Paired::new(reading.source(), order, reading.wanted(order, query)),
+            events: Paired::new(reading.source(), order, events),
+            wanted,
             has_one_clock: reading
                 .programs()
                 .is_none_or(|programs| programs.share_a_clock()),
@@ -108,7 +112,8 @@ impl<'a> Part<'a> {
 
     /// Takes the next event, and looks for the one behind it.
     fn turn(&mut self) -> Option<(Event, Moment)> {
-        let next = self.events.next();
+        let wanted = &mut self.wanted;
+        let next = self.events.find(|event| wanted.has(event));
         let source = self.reading.source();
         let next = next.map(|event| {
             let mut moment = Moment::of(source, &event);

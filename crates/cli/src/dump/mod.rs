@@ -14,8 +14,9 @@ use timeline::{
 
 use crate::args::Example;
 use crate::columns::Shown;
+use crate::durations::events_with_edges;
 use crate::failure::Result;
-use crate::filters::{Filters, Wanted, report_missed, wanted_events};
+use crate::filters::{Filters, Wanted, report_missed};
 use crate::health;
 use crate::json::Lines;
 use crate::output;
@@ -146,16 +147,18 @@ pub fn run(args: &Args) -> Result {
             Ok(at.intact()?)
         }
         Opened::Archive(archive) => {
-            let mut events = wanted_events(&archive, Order::NewestFirst, &query);
+            let order = Order::NewestFirst;
+            let (mut events, mut wanted) = events_with_edges(&archive, order, &query);
             let programs = Some(Programs::of(&archive));
             show(
                 &*archive,
                 programs,
                 Durations::new(&*archive, events.by_ref()),
-                &mut Wanted::all(),
+                &mut wanted,
                 args,
             )?;
-            report_missed(events.missed_before_others());
+            let missed = events.missed_before_others();
+            report_missed(missed.saturating_add(wanted.missed()));
             health::report(args.target.path(), &archive, events.lost());
             Ok(())
         }

@@ -1,10 +1,13 @@
 //! The options that say which durations are wanted, and the durations of a timeline or an archive.
 //!
-//! found.rs finds the durations, and pairing.rs adds them to the events that a tail shows.
+//! found.rs finds the durations, and pairing.rs adds them to the events that are shown; edges.rs
+//! reads what that takes.
 
+mod edges;
 mod found;
 mod pairing;
 
+pub use edges::events_with_edges;
 pub use found::Finding;
 pub use pairing::{Paired, Pairing};
 

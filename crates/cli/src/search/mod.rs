@@ -15,7 +15,7 @@ use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
 use crate::args::Example;
 use crate::columns::Shown;
 use crate::failure::{Failure, Result};
-use crate::filters::Filters;
+use crate::filters::{Filters, report_missed};
 use crate::indexing;
 use crate::output;
 use crate::reading::{Events, Reading};
@@ -273,7 +273,7 @@ fn search(
 fn report(search: &mut Search, mut events: Events, out: &mut impl Write) -> Result {
     search.all(events.by_ref(), out)?;
     if search.are_left_out {
-        events.report_missed();
+        report_missed(events.missed());
     } else {
         search.wanted.report();
     }

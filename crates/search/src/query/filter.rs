@@ -50,6 +50,13 @@ pub(super) enum Decision<'a> {
     PerhapsUnknown,
 }
 
+impl Query {
+    /// Whether any event with this definition may be wanted.
+    pub fn may_want(&self, definition: &Definition) -> bool {
+        !matches!(decide(self, definition), Decision::Never)
+    }
+}
+
 impl<'a> Filter<'a> {
     pub(super) fn new(query: &'a Query, source: &'a dyn Source) -> Filter<'a> {
         Filter {

@@ -1,0 +1,173 @@
+//! Reads with the wanted events of an archive those that tell how long wanted spans took.
+//!
+//! A filter may want the end of a span and not its begin. Newest first, begins and ends are read
+//! from each wanted end on, as far back as a duration is looked for. Oldest first, nobody knows
+//! which ends will be wanted, so all begins and ends are read that one filter leaves a chance.
+
+use std::collections::HashMap;
+
+use timeline::{Definition, Edge, Event, EventId, Order, Source};
+use timeline_archive::{
+    Archive, ArchiveEvents, BlockColumns, BlockRanges, Places, Select, UnitInfo,
+};
+use timeline_search::{Filter, Query};
+
+use crate::filters::{Wanted, wanted_events};
+
+/// Events before a wanted end among which its begin is looked for. Twice as many as a dump lets
+/// wait for a begin, because blocks of several lanes overlap.
+const REACH: usize = 1 << 17;
+
+/// The wanted events of an archive, and those that tell how long the spans took that these end.
+/// When durations were found, the others have to be dropped: the second says which are wanted.
+pub fn events_with_edges<'a>(
+    archive: &'a Archive,
+    order: Order,
+    query: &'a Query,
+) -> (ArchiveEvents<'a>, Wanted<'a>) {
+    let is_end = |definition: &Definition| {
+        let part = definition.span_part();
+        part.is_some_and(|part| part.edge == Edge::End) && query.may_want(definition)
+    };
+    if query.is_empty() || !archive.definitions().any(is_end) {
+        return (wanted_events(archive, order, query), Wanted::all());
+    }
+    let overlap = overlapping(archive);
+    let edges = WithEdges {
+        archive,
+        order,
+        filter: query.on(archive),
+        edges: HashMap::new(),
+        reach: 0,
+        units: overlap
+            .into_iter()
+            .map(|overlaps| Unit {
+                has_edges: overlaps.then_some(true),
+                is_chosen: false,
+            })
+            .collect(),
+    };
+    let events = archive.events_by_time_where(order, Box::new(edges));
+    (events, Wanted::new(query, archive))
+}
+
+/// Which units have times that others have as well. They are not read in the order of time, so
+/// their begins and ends are needed before anybody knows of the wanted ends in the others.
+fn overlapping(archive: &Archive) -> Vec<bool> {
+    let has_one_ring = archive.magics().count() < 2;
+    let units = archive.units();
+    let mut overlap = vec![false; units.len()];
+    let units = units.filter(|unit| !unit.important);
+    let times = units.map(|unit| match has_one_ring {
+        true => (unit.ticks, unit.number),
+        false => (unit.unix, unit.number),
+    });
+    let mut times: Vec<_> = times.collect();
+    times.sort_unstable();
+    let mut reached = 0;
+    for (place, ((first, last), number)) in times.iter().enumerate() {
+        let is_behind = times
+            .get(place + 1)
+            .is_none_or(|((next, _), _)| next > last);
+        // 0 is a time that is not known.
+        overlap[*number] = *first == 0 || *last == 0 || *first <= reached || !is_behind;
+        reached = reached.max(*last);
+    }
+    overlap
+}
+
+/// Chooses the wanted events, and begins and ends of spans.
+struct WithEdges<'a> {
+    archive: &'a Archive,
+    order: Order,
+    filter: Filter<'a>,
+    edges: HashMap<EventId, Option<Edge>>,
+    /// Begins and ends are read in so many further events.
+    reach: usize,
+    units: Vec<Unit>,
+}
+
+/// What was decided about a unit, which may be read again.
+#[derive(Clone, Default)]
+struct Unit {
+    /// Whether begins and ends are read, also if no end in it is wanted.
+    has_edges: Option<bool>,
+    is_chosen: bool,
+}
+
+impl WithEdges<'_> {
+    fn edge(&mut self, id: EventId) -> Option<Edge> {
+        *self.edges.entry(id).or_insert_with(|| {
+            let definition = self.archive.definition(id)?;
+            definition.span_part().map(|part| part.edge)
+        })
+    }
+
+    fn has_edges(&mut self, unit: &UnitInfo) -> bool {
+        let now = self.order == Order::OldestFirst || self.reach > 0;
+        *self.units[unit.number].has_edges.get_or_insert(now)
+    }
+
+    /// Goes on behind a unit of so many events.
+    fn pass(&mut self, unit: &UnitInfo, count: usize, has_wanted_end: bool) {
+        let unit = &mut self.units[unit.number];
+        if !std::mem::replace(&mut unit.is_chosen, true) {
+            self.reach = match has_wanted_end {
+                true => REACH,
+                false => self.reach.saturating_sub(count),
+            };
+        }
+    }
+}
+
+impl Select for WithEdges<'_> {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        self.has_edges(unit) || self.filter.wants_unit(unit)
+    }
+
+    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
+        let mut shapes = ranges.definitions().iter();
+        // Behind a gap, nobody knows what began before it.
+        (self.has_edges(unit) && (unit.has_gap || shapes.any(|id| self.edge(*id).is_some())))
+            || self.filter.wants_block(unit, ranges)
+    }
+
+    fn choose(
+        &mut self,
+        unit: &UnitInfo,
+        mut columns: Option<&mut BlockColumns<'_>>,
+        places: &mut Places,
+    ) {
+        self.filter.choose(unit, columns.as_deref_mut(), places);
+        let Some(columns) = columns else {
+            // Each event is asked about, and may be a wanted end.
+            return self.pass(unit, places.len(), true);
+        };
+        let edges: Vec<Option<Edge>> = columns
+            .definitions()
+            .iter()
+            .map(|id| self.edge(*id))
+            .collect();
+        let of = |shape: usize| {
+            columns
+                .places(shape)
+                .iter()
+                .map(|place| usize::from(*place))
+        };
+        let ends = (0..edges.len()).filter(|shape| edges[*shape] == Some(Edge::End));
+        let has_wanted_end = ends.flat_map(of).any(|place| places.has(place));
+        if self.has_edges(unit) || has_wanted_end {
+            if unit.has_gap && !places.is_empty() {
+                places.add(0);
+            }
+            let shapes = (0..edges.len()).filter(|shape| edges[*shape].is_some());
+            shapes.flat_map(of).for_each(|place| places.add(place));
+        }
+        self.pass(unit, places.len(), has_wanted_end);
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        let is_edge = !event.important && (event.missed > 0 || self.edge(event.id).is_some());
+        is_edge || self.filter.matches(event)
+    }
+}
