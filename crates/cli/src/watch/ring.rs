@@ -29,7 +29,7 @@ pub enum End {
 /// The pauses between two looks: while nothing is logged, while events come, and while so many come
 /// that they could be overwritten unread.
 const QUIET: Duration = Duration::from_millis(10);
-const BUSY: Duration = Duration::from_millis(5);
+const BUSY: Duration = Duration::from_millis(8);
 const CROWDED: Duration = Duration::from_millis(1);
 /// A look that finds one of so many parts of the ring is crowded.
 const CROWD: u64 = 8;

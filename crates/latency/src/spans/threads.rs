@@ -67,6 +67,8 @@ impl Threads {
         }
     }
 
+    // Where it is inlined, keys are hashed for each event, needed or not.
+    #[inline(never)]
     fn other(
         &mut self,
         key: ThreadKey,

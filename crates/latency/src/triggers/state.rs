@@ -173,7 +173,15 @@ impl<'a> State<'a> {
     }
 
     /// Nothing else has come up to this time.
+    #[inline]
     pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
+        // Asked for each event.
+        if !matches!(self.watched, Watched::Spans { .. } | Watched::Event { .. }) {
+            self.pass(time, fired);
+        }
+    }
+
+    fn pass(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
         let number = self.number;
         match &mut self.watched {
             Watched::Spans { .. } | Watched::Event { .. } => {}
