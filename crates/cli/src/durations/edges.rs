@@ -17,6 +17,9 @@ use crate::filters::{Wanted, wanted_events};
 /// Events before a wanted end among which its begin is looked for. Twice as many as a dump lets
 /// wait for a begin, because blocks of several lanes overlap.
 const REACH: usize = 1 << 17;
+/// Nanoseconds before the first wanted time in which begins are looked for, as `timeline histogram`
+/// does.
+const LONGEST: u64 = 10_000_000_000;
 
 /// The wanted events of an archive, and those that tell how long the spans took that these end.
 /// When durations were found, the others have to be dropped: the second says which are wanted.
@@ -32,21 +35,7 @@ pub fn events_with_edges<'a>(
     if query.is_empty() || !archive.definitions().any(is_end) {
         return (wanted_events(archive, order, query), Wanted::all());
     }
-    let overlap = overlapping(archive);
-    let edges = WithEdges {
-        archive,
-        order,
-        filter: query.on(archive),
-        edges: HashMap::new(),
-        reach: 0,
-        units: overlap
-            .into_iter()
-            .map(|overlaps| Unit {
-                has_edges: overlaps.then_some(true),
-                is_chosen: false,
-            })
-            .collect(),
-    };
+    let edges = WithEdges::new(archive, order, query);
     let events = archive.events_by_time_where(order, Box::new(edges));
     (events, Wanted::new(query, archive))
 }
@@ -80,6 +69,7 @@ fn overlapping(archive: &Archive) -> Vec<bool> {
 struct WithEdges<'a> {
     archive: &'a Archive,
     order: Order,
+    query: &'a Query,
     filter: Filter<'a>,
     edges: HashMap<EventId, Option<Edge>>,
     /// Begins and ends are read in so many further events.
@@ -88,14 +78,31 @@ struct WithEdges<'a> {
 }
 
 /// What was decided about a unit, which may be read again.
-#[derive(Clone, Default)]
 struct Unit {
+    overlaps: bool,
     /// Whether begins and ends are read, also if no end in it is wanted.
     has_edges: Option<bool>,
     is_chosen: bool,
 }
 
-impl WithEdges<'_> {
+impl<'a> WithEdges<'a> {
+    fn new(archive: &'a Archive, order: Order, query: &'a Query) -> WithEdges<'a> {
+        let unit = |overlaps| Unit {
+            overlaps,
+            has_edges: None,
+            is_chosen: false,
+        };
+        WithEdges {
+            archive,
+            order,
+            query,
+            filter: query.on(archive),
+            edges: HashMap::new(),
+            reach: 0,
+            units: overlapping(archive).into_iter().map(unit).collect(),
+        }
+    }
+
     fn edge(&mut self, id: EventId) -> Option<Edge> {
         *self.edges.entry(id).or_insert_with(|| {
             let definition = self.archive.definition(id)?;
@@ -104,8 +111,21 @@ impl WithEdges<'_> {
     }
 
     fn has_edges(&mut self, unit: &UnitInfo) -> bool {
-        let now = self.order == Order::OldestFirst || self.reach > 0;
-        *self.units[unit.number].has_edges.get_or_insert(now)
+        let (is_oldest_first, is_near) = (self.order == Order::OldestFirst, self.is_near(unit));
+        let is_behind_end = self.reach > 0;
+        let unit = &mut self.units[unit.number];
+        let now = is_behind_end || (is_near && (is_oldest_first || unit.overlaps));
+        *unit.has_edges.get_or_insert(now)
+    }
+
+    /// Whether spans may begin in a unit that end at a wanted time.
+    fn is_near(&self, unit: &UnitInfo) -> bool {
+        let Query { since, until, .. } = *self.query;
+        let (first, last) = unit.unix;
+        // 0 is a time that is not known.
+        last == 0
+            || (since.is_none_or(|since| since <= last.saturating_add(LONGEST))
+                && until.is_none_or(|until| first < until))
     }
 
     /// Goes on behind a unit of so many events.
@@ -169,5 +189,69 @@ impl Select for WithEdges<'_> {
     fn wants(&mut self, event: &Event) -> bool {
         let is_edge = !event.important && (event.missed > 0 || self.edge(event.id).is_some());
         is_edge || self.filter.matches(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use timeline_archive::{Form, RawEvent, Writer};
+
+    #[test]
+    fn only_what_may_tell_of_a_duration_is_read() {
+        const SECOND: u64 = 1_000_000_000;
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+        // Two at the same time, and some that are apart.
+        let blocks = [
+            (1, "begin a"),
+            (1, "x"),
+            (50, "x"),
+            (95, "begin a"),
+            (100, "end a"),
+            (150, "x"),
+        ];
+        for (number, (time, message)) in (0..).zip(blocks) {
+            let time = Some(time * SECOND);
+            let mut event = RawEvent {
+                unix_nanos: time,
+                ticks: time,
+                ..RawEvent::default()
+            };
+            event.definition.format = Some(writer.string(message));
+            event.definition.category = Some(writer.string("t"));
+            event.lane = Some(number % 2);
+            writer.event(&event).unwrap();
+            writer.flush().unwrap();
+        }
+        writer.flush().unwrap();
+        let archive = Archive::from_bytes(file);
+        let units: Vec<UnitInfo> = archive.units().collect();
+        let wants = |order, since: u64, until: u64| {
+            let (since, until) = (Some(since * SECOND), Some(until * SECOND));
+            let query = Query {
+                since,
+                until,
+                ..Query::default()
+            };
+            let mut edges = WithEdges::new(&archive, order, &query);
+            let wants: Vec<bool> = units.iter().map(|unit| edges.wants_unit(unit)).collect();
+            wants
+        };
+        let oldest = wants(Order::OldestFirst, 100, 101);
+        assert_eq!(oldest, [false, false, false, true, true, false]);
+        assert_eq!(
+            wants(Order::OldestFirst, 60, 101),
+            [false, false, true, true, true, false]
+        );
+        // Nobody knows of a wanted end yet.
+        let newest = wants(Order::NewestFirst, 100, 101);
+        assert_eq!(newest, [false, false, false, false, true, false]);
+        assert_eq!(
+            wants(Order::NewestFirst, 5, 6),
+            [true, true, false, false, false, false]
+        );
+        assert_eq!(wants(Order::NewestFirst, 20, 21), [false; 6]);
     }
 }

@@ -1,5 +1,7 @@
 //! Tests that columns give the same durations as events do.
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 use timeline::{Order, Priority};
 use timeline_archive::{Archive, Form, RawEvent, Writer};
@@ -139,4 +141,28 @@ proptest! {
             prop_assert_eq!(&by_columns(&archive, &measures, &times).0, &expected);
         }
     }
+}
+
+#[test]
+fn reading_ends_soon_when_nobody_wants_more() {
+    // A hundred spans, each of which begins and ends in a block of its own.
+    let pair = [(0, 0, 0, 1, (false, false)), (1, 0, 0, 1, (false, true))];
+    let file = part((1, 0), Form::Blocks, &pair.repeat(100), 0);
+    let archive = Archive::from_bytes(file);
+    let (query, found) = (Query::default(), Cell::new(0));
+    let measures = [Measure::Spans("*".into())];
+    let mut matcher = Matcher::new(&measures, &archive);
+    let wanted = Wanted {
+        goes_on: &|| found.get() < 10,
+        ..Wanted::new(&query)
+    };
+    each_duration(&archive, &mut matcher, &wanted, &mut |_, _| {
+        found.set(found.get() + 1)
+    });
+    assert!((10..15).contains(&found.get()), "{}", found.get());
+    let mut matcher = Matcher::new(&measures, &archive);
+    each_duration(&archive, &mut matcher, &Wanted::new(&query), &mut |_, _| {
+        found.set(found.get() + 1)
+    });
+    assert!((110..115).contains(&found.get()), "{}", found.get());
 }
