@@ -356,3 +356,25 @@ fn tail_says_how_long_a_span_took() {
     tail.signal(Signal::SIGINT);
     tail.succeed();
 }
+
+#[test]
+fn tail_of_an_archive_says_how_long_a_span_took_whose_begin_it_does_not_show() {
+    let (name, directory) = (Name::new("spans-newest"), tempfile::tempdir().unwrap());
+    let tl = name.create(1024);
+    for n in 0..5 {
+        event!(tl, Priority::Info, "engine", "begin breath {n}", n);
+        event!(tl, Priority::Info, "engine", "end breath {n}", n);
+    }
+    let archive = sources(&name, directory.path()).pop().unwrap();
+    let filter = &["-n", "3", "--event", "engine.end_breath"];
+    for (options, expected) in [(&["-n", "1"][..], 1), (filter, 3)] {
+        let ran = succeed(&[&["tail", &*archive], options].concat());
+        let ends = ran
+            .stdout
+            .lines()
+            .filter(|line| line.contains("end breath"));
+        let known = ends.clone().filter(|line| line.contains(" took ")).count();
+        assert_eq!(known, expected, "{}", ran.stdout);
+        assert_eq!(ends.count(), known, "{}", ran.stdout);
+    }
+}

@@ -18,9 +18,14 @@ impl<'a> Pairing<'a> {
 
     /// Takes the next event, and gives it its duration if it ends a span.
     pub fn add(&mut self, event: &mut Event) {
+        event.duration = self.note(event);
+    }
+
+    /// Takes the next event. Returns its duration if it ends a span.
+    pub fn note(&mut self, event: &Event) -> Option<u64> {
         let mut duration = None;
         self.0.add(event, |found| duration = Some(found.value));
-        event.duration = duration;
+        duration
     }
 }
 

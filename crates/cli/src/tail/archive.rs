@@ -2,15 +2,16 @@
 
 use std::io::Write;
 
+use timeline::dump::Durations;
 use timeline::{Event, Order};
 use timeline_archive::Archive;
 use timeline_search::Query;
 
 use super::Args;
 use super::printer::Printer;
-use crate::durations::Pairing;
+use crate::durations::{Pairing, events_with_edges};
 use crate::failure::{Failure, Result};
-use crate::filters::{Wanted, wanted_events};
+use crate::filters::Wanted;
 use crate::format::{agree, things};
 use crate::health;
 use crate::output;
@@ -27,7 +28,7 @@ pub fn follow(
     out: &mut SignalledOutput,
 ) -> Result<u64> {
     let path = args.target.path();
-    let mut events = wanted_events(archive, Order::NewestFirst, query);
+    let (mut events, mut are_shown) = events_with_edges(archive, Order::NewestFirst, query);
     let mut wanted = Wanted::new(query, archive);
     let mut left = args.max_entries;
     let mut is_among_newest = |event: &Event| {
@@ -35,13 +36,16 @@ pub fn follow(
         left -= usize::from(is_among_newest && !event.important);
         is_among_newest
     };
-    let newest = events.by_ref();
+    let newest = Durations::new(archive, events.by_ref()).filter(|event| are_shown.has(event));
     let mut batch: Vec<Event> = newest.take_while(|event| is_among_newest(event)).collect();
     let first = batch.iter().take_while(|event| event.important).count();
     batch[..first].reverse();
     batch[first..].reverse();
     let mut pairing = Pairing::new(archive);
-    batch.iter_mut().for_each(|event| pairing.add(event));
+    // They have their durations. Those that begin among them may end later.
+    for event in &batch {
+        pairing.note(event);
+    }
     health::report(path, archive, events.lost());
     drop(events);
     let mut growth = archive.follow()?;
