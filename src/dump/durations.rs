@@ -14,8 +14,8 @@ const MOST_WAITING: usize = 1 << 16;
 /// Events, newest first, with the durations of the spans that they end: [`Event::duration`].
 ///
 /// A span has no duration if more than 65,536 events were logged before it ended, if its begin or
-/// any entries after that are missing, or if spans of its thread do not nest before it ended. Those
-/// that have one have the same oldest first.
+/// any entries after that are missing, or if spans of its thread do not nest. A duration that is
+/// found here is the one that is found from oldest to newest.
 pub struct Durations<'a, I> {
     events: I,
     source: &'a dyn Source,

@@ -135,8 +135,8 @@ impl Reading {
         }
     }
 
-    /// Those of its events that are wanted, and those that tell how long spans took. When these are
-    /// known, the second says which are wanted.
+    /// Its wanted events, and the begins and ends that their durations depend on. The second value
+    /// says which events are wanted. Drop the others once durations are known.
     pub fn with_edges<'a>(&'a self, order: Order, query: &'a Query) -> (Events<'a>, Wanted<'a>) {
         match &self.opened {
             Opened::Ring(at) => (self.events(order), Wanted::new(query, &**at)),

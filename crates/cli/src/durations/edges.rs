@@ -1,8 +1,8 @@
-//! Reads with the wanted events of an archive those that tell how long wanted spans took.
+//! Reads the wanted events of an archive, and the begins and ends that their durations depend on.
 //!
-//! A filter may want the end of a span and not its begin. Newest first, begins and ends are read
-//! from each wanted end on, as far back as a duration is looked for. Oldest first, nobody knows
-//! which ends will be wanted, so all begins and ends are read that one filter leaves a chance.
+//! A filter may want the end of a span and not its begin. Newest first, all begins and ends are
+//! read for a while behind each wanted end. Oldest first, nobody knows yet which ends are wanted.
+//! So all begins and ends are read, from ten seconds before the first wanted time on.
 
 use std::collections::HashMap;
 
@@ -21,8 +21,8 @@ const REACH: usize = 1 << 17;
 /// does.
 const LONGEST: u64 = 10_000_000_000;
 
-/// The wanted events of an archive, and those that tell how long the spans took that these end.
-/// When durations were found, the others have to be dropped: the second says which are wanted.
+/// The wanted events of an archive, and the begins and ends that their durations depend on. The
+/// second value says which events are wanted. Drop the others once durations are known.
 pub fn events_with_edges<'a>(
     archive: &'a Archive,
     order: Order,
@@ -40,8 +40,9 @@ pub fn events_with_edges<'a>(
     (events, Wanted::new(query, archive))
 }
 
-/// Which units have times that others have as well. They are not read in the order of time, so
-/// their begins and ends are needed before anybody knows of the wanted ends in the others.
+/// By unit, whether another unit has events of the same time. Such units are not read one after the
+/// other in time. So the begins and ends of one may be needed for a wanted end in another one that
+/// is read later.
 fn overlapping(archive: &Archive) -> Vec<bool> {
     let has_one_ring = archive.magics().count() < 2;
     let units = archive.units();
@@ -72,7 +73,7 @@ struct WithEdges<'a> {
     query: &'a Query,
     filter: Filter<'a>,
     edges: HashMap<EventId, Option<Edge>>,
-    /// Begins and ends are read in so many further events.
+    /// How many more events are searched for begins and ends; 0 if no wanted end was near.
     reach: usize,
     units: Vec<Unit>,
 }

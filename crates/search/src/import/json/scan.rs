@@ -338,7 +338,7 @@ mod tests {
         #[test]
         fn json_is_what_serde_takes_for_it(text in "[\\[\\]{}:,\"\\\\ 0-9.eE+\\-nulltrueé]{0,12}") {
             let taken = serde_json::from_str::<serde_json::Value>(&text);
-            // That refuses numbers that are too large for it, and looks at nothing behind them.
+            // Serde refuses a number that is too large for it, and does not read what follows.
             let is_large = taken.as_ref().is_err_and(|e| e.to_string().contains("out of range"));
             prop_assume!(!is_large);
             prop_assert_eq!(is_json(&text), taken.is_ok());
