@@ -112,7 +112,9 @@ impl Distribution {
                     count,
                 });
                 let halves = ((100.0 / (100.0 - percent)).ln() / 2.0_f64.ln()).floor() + 1.0;
-                percent += 100.0 / (ticks * halves.exp2());
+                let next = percent + 100.0 / (ticks * halves.exp2());
+                // So near to 100 % that it is no other number.
+                percent = if next > percent { next } else { 100.0 };
                 if count >= total {
                     break;
                 }
@@ -136,4 +138,29 @@ struct Step {
     percent: f64,
     /// How many durations are not longer.
     count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::intervals::Shape;
+
+    #[test]
+    fn a_share_that_is_rounded_to_all_ends_the_lines() {
+        let mut histogram = Shape::default().histogram().unwrap();
+        histogram.record_n(1_000, 1 << 62).unwrap();
+        histogram.record_n(1_000_000, 1).unwrap();
+        for ticks in [1, 5, 1_000] {
+            let distribution = Distribution {
+                ticks,
+                ..Distribution::default()
+            };
+            let steps = distribution.steps(&histogram);
+            // Each half of what is left, down to the last bit of a `f64`.
+            assert!(steps.len() <= 54 * ticks as usize, "{} lines", steps.len());
+            let last = steps.last().unwrap();
+            assert_eq!((last.percent, last.count), (100.0, (1 << 62) + 1));
+            assert_eq!(histogram.lowest_equivalent(last.value), 999_936);
+        }
+    }
 }
