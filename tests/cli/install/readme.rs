@@ -103,7 +103,7 @@ exec 2>&1
 "#;
 
 /// A line less its numbers and their units, and less the folders of files.
-fn words(line: &str) -> String {
+pub fn words(line: &str) -> String {
     const UNITS: [&str; 10] = ["ns", "µs", "ms", "s", "min", "k", "M", "B", "KiB", "MiB"];
     let words = line.split_whitespace().map(|word| {
         let word = word.rsplit('/').next().unwrap_or_default();
