@@ -39,7 +39,7 @@ pub use format::time_text::{ReadTime, TimeForm};
 pub use read::archive::Archive;
 pub use read::block_ranges::BlockRanges;
 pub use read::bytes::Bytes;
-pub use read::columns::{BlockColumns, ShapeValues, ValueColumn};
+pub use read::columns::{BlockColumns, ShapeValues};
 pub use read::events::{ArchiveEvents, UnitReader};
 pub use read::filtered::FilteredTotals;
 pub use read::follow::ArchiveFollow;
@@ -48,6 +48,7 @@ pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThre
 pub use read::repair::CopyTotals;
 pub use read::select::{Places, Select};
 pub use read::unit::UnitInfo;
+pub use read::value_column::ValueColumn;
 pub use record::output::Change;
 pub use record::output::{Fsync, Keeping};
 pub use record::output::{Output, Trouble};

@@ -1,21 +1,22 @@
 //! The columns of a block, as they are before events are made of them.
 //!
-//! A column is read as a whole when somebody asks for it. If it ends too early, the block is
-//! damaged, and only reading the events one by one tells which of them are there.
+//! A column is read when somebody asks for it, up to the last of the events that may be wanted. If
+//! it ends too early, the block is damaged, and only reading the events one by one tells which of
+//! them are there.
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
-use timeline::{EventId, ThreadRef, Value, ValueKind};
+use timeline::{EventId, ThreadRef, ValueKind};
 
-use crate::format::block::{
-    CORE, FIXED, HAS_CORE, MAX_ARGS, MAX_EVENTS, Pace, SHAPE, Shape, THREAD,
-};
+use crate::format::block::{CORE, FIXED, HAS_CORE, MAX_ARGS, Pace, SHAPE, Shape, THREAD};
 use crate::format::event::has_payload;
 use crate::format::stored::{ENTRY, MOST_REPEATED, MOST_TIME, Stored};
 use crate::format::time_text::TimeForm;
-use crate::format::varint::{Cursor, signed};
+use crate::format::varint::Cursor;
 use crate::read::ordered::{ARGUMENTS, PAYLOAD};
 use crate::read::unpack::UnpackedEvents;
+use crate::read::value_column::{StoredColumn, ValueColumn};
 
 /// The columns of a block. Places count from 0, in the order in which the block has its events.
 ///
@@ -28,6 +29,8 @@ pub struct BlockColumns<'a> {
     forms: Vec<ShapeValues>,
     threads: Vec<(ThreadRef, u32)>,
     shapes: Vec<u16>,
+    /// The places of the events whose values are read.
+    range: Range<usize>,
     places: OnceCell<Vec<Vec<u16>>>,
     /// Whether a column of values is whole, by its number, once it was read.
     read: Vec<Option<bool>>,
@@ -47,20 +50,6 @@ pub enum ShapeValues {
     Payload,
 }
 
-/// The values that the events of a shape have at a position, in the order of the events.
-pub struct ValueColumn<'a> {
-    raw: Vec<u64>,
-    bytes: &'a [u8],
-    /// The most bytes of a text.
-    longest: usize,
-}
-
-/// How a text is kept in 64 bits: whether there is one, whether it was cut, where it begins, and
-/// how many bytes it has. A block has at most 2^24.
-const IS_TEXT: u64 = 1 << 63;
-const IS_CUT: u64 = 1 << 62;
-const LENGTH_BITS: u32 = 25;
-
 impl<'a> BlockColumns<'a> {
     /// Those of a block of which no event was taken. `definitions` has those of its shapes, and
     /// whether their messages were lost.
@@ -73,6 +62,7 @@ impl<'a> BlockColumns<'a> {
         let shapes = definitions.zip(table);
         let shapes = shapes.map(|((id, is_lost), shape)| (id, ShapeValues::of(shape, is_lost)));
         let (definitions, forms) = shapes.unzip();
+        let shapes = shapes_of(unpacked.columns()[SHAPE], unpacked.left(), table.len());
         BlockColumns {
             table,
             columns: unpacked.columns(),
@@ -80,7 +70,8 @@ impl<'a> BlockColumns<'a> {
             definitions,
             forms,
             threads: threads.collect(),
-            shapes: shapes_of(unpacked.columns()[SHAPE], unpacked.left(), table.len()),
+            range: 0..shapes.len(),
+            shapes,
             places: OnceCell::new(),
             read: Vec::new(),
             values: Vec::new(),
@@ -136,13 +127,22 @@ impl<'a> BlockColumns<'a> {
         cores.collect()
     }
 
+    /// From now on, [`BlockColumns::places`] and [`BlockColumns::values`] have only the events in
+    /// this range of places. Does nothing if any of them were read before.
+    pub fn narrow(&mut self, places: Range<usize>) {
+        if self.places.get().is_none() && self.read.is_empty() {
+            let start = places.start.clamp(self.range.start, self.range.end);
+            self.range = start..places.end.clamp(start, self.range.end);
+        }
+    }
+
     /// The places of the events of a shape, in order.
     pub fn places(&self, shape: usize) -> &[u16] {
         let all = self.places.get_or_init(|| {
             let mut places = vec![Vec::new(); self.table.len()];
             // A block has at most 2^16 events.
-            for (place, shape) in self.shapes.iter().enumerate() {
-                places[usize::from(*shape)].push(place as u16);
+            for place in self.range.clone() {
+                places[usize::from(self.shapes[place])].push(place as u16);
             }
             places
         });
@@ -237,11 +237,20 @@ impl<'a> BlockColumns<'a> {
         let there = users.iter().enumerate().filter(|(_, user)| user.is_some());
         let there: Vec<usize> = there.map(|(shape, _)| shape).collect();
         let mut most = MOST_REPEATED / ENTRY;
+        let (before, wanted) = self.shapes[..self.range.end].split_at(self.range.start);
         if let [only] = there[..] {
             let (user, count) = (users[only].as_mut()?, self.places(only).len());
+            let is_of = |shape: &&u16| usize::from(**shape) == only;
+            let before = before.iter().filter(is_of).count();
+            user.skip(before, &mut column, bytes, &mut most)?;
             user.all(count, &mut column, bytes, &mut most)?;
         } else {
-            for shape in &self.shapes {
+            for shape in before {
+                if let Some(user) = &mut users[usize::from(*shape)] {
+                    user.one(&mut column, bytes, &mut most)?;
+                }
+            }
+            for shape in wanted {
                 if let Some(user) = &mut users[usize::from(*shape)] {
                     user.next(&mut column, bytes, &mut most)?;
                 }
@@ -259,137 +268,6 @@ impl<'a> BlockColumns<'a> {
     }
 }
 
-/// The values that events of one shape have in a column.
-struct StoredColumn<'s> {
-    kind: ValueKind,
-    stored: &'s Stored,
-    /// The integer of the event before.
-    before: u64,
-    /// The values of a dictionary, once the first value was read.
-    entries: Option<Vec<u64>>,
-    /// The values that were read.
-    raw: Vec<u64>,
-}
-
-impl<'s> StoredColumn<'s> {
-    /// Those of a shape, if it has values in the column with this number. Times stand in none.
-    fn of(shape: &'s Shape, number: usize) -> Option<StoredColumn<'s>> {
-        let position = number.checked_sub(shape.first)?;
-        let stored = shape.stored.get(position).unwrap_or(&Stored::ByKind);
-        let is_time = matches!(stored, Stored::Time(_));
-        Some(StoredColumn {
-            kind: kind(shape, position).filter(|_| !is_time)?,
-            stored,
-            before: 0,
-            entries: None,
-            raw: Vec::new(),
-        })
-    }
-
-    /// What was read, of a column that has these bytes.
-    fn values<'a>(self, bytes: &'a [u8]) -> ValueColumn<'a> {
-        let longest = match self.kind {
-            ValueKind::Text => {
-                let lengths = self.raw.iter().map(|raw| raw & ((1 << LENGTH_BITS) - 1));
-                lengths.max().unwrap_or(0) as usize
-            }
-            _ => 0,
-        };
-        ValueColumn {
-            raw: self.raw,
-            bytes,
-            longest,
-        }
-    }
-
-    /// Reads so many values of the shape, which has the column for itself.
-    fn all(
-        &mut self,
-        count: usize,
-        column: &mut Cursor,
-        bytes: &[u8],
-        most: &mut usize,
-    ) -> Option<()> {
-        self.raw.reserve(count);
-        let is_integer = matches!(self.kind, ValueKind::Int | ValueKind::Uint);
-        if is_integer && *self.stored == Stored::ByKind {
-            let (mut before, raw) = (self.before, &mut self.raw);
-            column.each(count, |number| {
-                before = before.wrapping_add(signed(number));
-                raw.push(before);
-            })?;
-            return Some(());
-        }
-        (0..count).try_for_each(|_| self.next(column, bytes, most))
-    }
-
-    /// Reads the next value of the shape, from a column that has these bytes. Its dictionaries have
-    /// at most so many entries.
-    fn next(&mut self, column: &mut Cursor, bytes: &[u8], most: &mut usize) -> Option<()> {
-        let raw = self.one(column, bytes, most)?;
-        self.raw.push(raw);
-        Some(())
-    }
-
-    #[inline]
-    fn one(&mut self, column: &mut Cursor, bytes: &[u8], most: &mut usize) -> Option<u64> {
-        let is_text = self.kind == ValueKind::Text;
-        let text = |column: &mut Cursor, length: u64, cut| {
-            let at = bytes.len() - column.0.len();
-            column.take(length)?;
-            Some(IS_TEXT | cut | (at as u64) << LENGTH_BITS | length)
-        };
-        Some(match (self.stored, self.kind) {
-            // It stands in no column.
-            (Stored::Time(_), _) => 0,
-            (Stored::Number, _) => column.get()?,
-            (Stored::Fixed(size), _) if is_text => text(column, *size as u64, 0)?,
-            (Stored::Fixed(size), _) => {
-                let (taken, mut bytes) = (column.take(*size as u64)?.0, [0; 8]);
-                bytes.get_mut(..*size)?.copy_from_slice(taken);
-                u64::from_le_bytes(bytes)
-            }
-            (Stored::Dictionary, _) => {
-                if self.entries.is_none() {
-                    let mut entries = Vec::new();
-                    let count = column.count(MAX_EVENTS)?;
-                    *most = most.checked_sub(count)?;
-                    for _ in 0..count {
-                        let number = column.get()?;
-                        entries.push(match is_text {
-                            true => text(column, number, 0)?,
-                            false => number,
-                        });
-                    }
-                    self.entries = Some(entries);
-                }
-                let place = column.count(MAX_EVENTS)?;
-                *self.entries.as_ref()?.get(place)?
-            }
-            (Stored::ByKind, ValueKind::Int | ValueKind::Uint) => {
-                self.before = column.difference(self.before)?;
-                self.before
-            }
-            (Stored::ByKind, ValueKind::Float) => {
-                let (bytes, _) = column.take(8)?.0.as_chunks();
-                u64::from_le_bytes(bytes[0])
-            }
-            (Stored::ByKind, ValueKind::LongDouble) => {
-                let at = bytes.len() - column.0.len();
-                column.take(16)?;
-                at as u64
-            }
-            (Stored::ByKind, ValueKind::Text) => match column.get()?.checked_sub(1) {
-                None => 0,
-                Some(number) => {
-                    let cut = if number & 1 == 1 { IS_CUT } else { 0 };
-                    text(column, number >> 1, cut)?
-                }
-            },
-        })
-    }
-}
-
 /// The shapes of so many events, up to the first one that is not in the table.
 fn shapes_of(mut column: Cursor, count: usize, table: usize) -> Vec<u16> {
     let mut start = column;
@@ -401,14 +279,6 @@ fn shapes_of(mut column: Cursor, count: usize, table: usize) -> Vec<u16> {
     shapes
         .take_while(|shape| usize::from(*shape) < table)
         .collect()
-}
-
-/// The kind of the values of a shape in the column of a position.
-fn kind(shape: &Shape, position: usize) -> Option<ValueKind> {
-    match shape.kinds.is_empty() {
-        true => (position as u64 <= shape.args.checked_sub(1)?).then_some(ValueKind::Int),
-        false => shape.kinds.get(position).copied(),
-    }
 }
 
 impl ShapeValues {
@@ -436,33 +306,5 @@ impl ShapeValues {
             _ if count > MAX_ARGS => ShapeValues::Payload,
             _ => ShapeValues::Kinds(vec![ValueKind::Int; count]),
         }
-    }
-}
-
-impl<'a> ValueColumn<'a> {
-    /// The values as they are: integers; the bits of a `double`; of others, where they are.
-    pub fn raw(&self) -> &[u64] {
-        &self.raw
-    }
-
-    /// What a value of this kind is that has these bits in this column.
-    pub fn value(&self, kind: ValueKind, raw: u64) -> Option<Value<'a>> {
-        Some(match kind {
-            ValueKind::Int => Value::Int(raw as i64),
-            ValueKind::Uint => Value::Uint(raw),
-            ValueKind::Float => Value::Float(f64::from_bits(raw)),
-            ValueKind::LongDouble => {
-                let bytes = self.bytes.get(usize::try_from(raw).ok()?..)?;
-                Value::LongDouble(*bytes.first_chunk()?)
-            }
-            ValueKind::Text if raw & IS_TEXT == 0 => Value::Nil,
-            ValueKind::Text => {
-                let at = (raw & !(IS_TEXT | IS_CUT)) >> LENGTH_BITS;
-                let length = (raw & ((1 << LENGTH_BITS) - 1)) as usize;
-                let bytes = self.bytes.get(at as usize..)?.get(..length)?;
-                let cut = raw & IS_CUT != 0;
-                Value::Text { bytes, cut }
-            }
-        })
     }
 }

@@ -29,3 +29,4 @@ pub(crate) mod stamp;
 pub(crate) mod stored;
 pub(crate) mod unit;
 pub(crate) mod unpack;
+pub(crate) mod value_column;

@@ -148,6 +148,14 @@ impl Places {
         self.wanted.iter().any(|bits| *bits != 0)
     }
 
+    /// From the first place that is still wanted to the last one.
+    pub fn span(&self) -> Range<usize> {
+        let first = self.next(0).unwrap_or(0);
+        let end = self.wanted.iter().rposition(|bits| *bits != 0);
+        let end = end.map(|word| (word + 1) * BITS - self.wanted[word].leading_zeros() as usize);
+        first..end.unwrap_or(first)
+    }
+
     /// How many places are still wanted.
     pub fn wanted(&self) -> usize {
         let counts = self.wanted.iter().map(|bits| bits.count_ones() as usize);
@@ -361,6 +369,8 @@ mod tests {
             }
             prop_assert_eq!(places.any(), !expected.is_empty());
             prop_assert_eq!(places.wanted(), expected.len());
+            let end = expected.last().map_or(0, |last| last + 1);
+            prop_assert_eq!(places.span(), expected.first().copied().unwrap_or(0)..end);
             prop_assert!((0..400).all(|place| places.has(place) == expected.contains(&place)));
             prop_assert_eq!((places.len(), places.is_empty()), (count, count == 0));
             let mut others = places.none_of();

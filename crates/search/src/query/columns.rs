@@ -11,11 +11,7 @@ use timeline_archive::{BlockColumns, BlockRanges, Places, Select, ShapeValues, U
 
 use super::filter::{Decision, Filter};
 use super::program::{MOST_FORMS, Program, Programs};
-use super::text_plan::{Held, Live, TextPlan, Told};
-
-/// So many events of a shape are tried before it is given up to tell by columns which messages have
-/// a text, because most of them may.
-const TRIED: usize = 256;
+use super::text_plan::{Rows, TextPlan};
 
 /// What is known of the events of a shape.
 #[derive(Clone, Copy)]
@@ -67,11 +63,12 @@ impl<'a> Filter<'a> {
         if columns.shapes().len() < places.len() {
             return None;
         }
+        columns.narrow(places.span());
         let mut programs = std::mem::take(&mut self.programs);
         self.by_values(columns, places, &mut programs);
         self.programs = programs;
         if places.any() && !self.query.texts.is_empty() {
-            self.by_text(columns, places)?;
+            self.by_text(columns, places);
         }
         if places.any() {
             self.by_thread(columns, places)?;
@@ -150,56 +147,14 @@ impl<'a> Filter<'a> {
         places.intersect(&wanted);
     }
 
-    /// Clears the places of events whose messages cannot have the texts. `None` if a column is
-    /// damaged.
-    fn by_text(&mut self, columns: &mut BlockColumns<'_>, places: &mut Places) -> Option<()> {
-        let plans: Vec<Rc<TextPlan>> = (0..columns.definitions().len())
-            .map(|shape| self.text_plan(shape, columns))
-            .collect();
-        let lives = plans.iter().enumerate();
-        let lives: Vec<Live> = lives
-            .map(|(shape, plan)| plan.live(columns, shape))
-            .collect();
-        let has_time =
-            (lives.iter().enumerate()).any(|(shape, live)| live.asks_time(columns, shape));
-        let times = if has_time {
-            columns.times()?
-        } else {
-            Vec::new()
-        };
-        let (columns, mut buffer) = (&*columns, Vec::new());
-        for (shape, live) in lives.iter().enumerate() {
-            if let Live::Ask = live {
-                continue;
-            }
-            let (mut tried, mut kept) = (0, 0);
-            for (row, place) in columns.places(shape).iter().enumerate() {
-                let place = usize::from(*place);
-                if !places.has(place) {
-                    continue;
-                }
-                // Their messages say it sooner.
-                if tried >= TRIED && 2 * kept > tried {
-                    break;
-                }
-                let held = |told: Told| {
-                    let position = told.position();
-                    match columns.values(shape, position) {
-                        Some(column) => Held::of(told, column, row),
-                        None => {
-                            let form = columns.time_form(shape, position)?;
-                            Some(Held::Time(form, *times.get(place)?))
-                        }
-                    }
-                };
-                let may_be = live.may_be(held, &mut buffer);
-                (tried, kept) = (tried + 1, kept + usize::from(may_be));
-                if !may_be {
-                    places.clear(place);
-                }
-            }
+    /// Clears the places of events whose messages cannot have the texts.
+    fn by_text(&mut self, columns: &mut BlockColumns<'_>, places: &mut Places) {
+        let shapes = 0..columns.definitions().len();
+        let plans: Vec<Rc<TextPlan>> = shapes.map(|shape| self.text_plan(shape, columns)).collect();
+        let mut rows = Rows::new(columns);
+        for (shape, plan) in plans.iter().enumerate() {
+            rows.choose(plan, shape, places);
         }
-        Some(())
     }
 
     /// What the texts say about the values of a shape.

@@ -22,6 +22,8 @@ mod parse;
 mod program;
 mod range;
 mod ranges;
+#[cfg(test)]
+mod tests;
 mod text_plan;
 
 pub use expression::Expression;

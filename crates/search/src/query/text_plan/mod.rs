@@ -4,24 +4,29 @@
 //! they are shown (parts.rs). So a text can stand only at some places of the message: `tcp(10)`
 //! only where the template has an argument whose name ends in `tcp`, and only if its value is 10;
 //! `port 22 on` only where a format has `port %d on`, or in a text that has it. wanted.rs says what
-//! that asks of a value.
+//! that asks of a value, and rows.rs finds the events of a block that have such values.
 
 mod parts;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod wanted;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use timeline::{Definition, Syntax};
-use timeline_archive::{BlockColumns, ShapeValues};
+use timeline_archive::ShapeValues;
 
 use self::parts::{Part, Shown, parts};
 use self::wanted::{Exactly, How, Wanted};
 use super::Needle;
 
-pub use self::parts::Told;
-pub use self::wanted::Held;
+#[cfg(test)]
+use self::parts::Told;
+pub use self::rows::Rows;
+#[cfg(test)]
+use self::wanted::Held;
 
 /// Most ways in which a text may stand in a message. If there are more, the message itself tells.
 const MOST: usize = 64;
@@ -42,14 +47,6 @@ pub enum TextPlan<'q> {
 /// What values must be, if a text stands at a place of the message.
 type Way<'q> = Vec<Wanted<'q>>;
 
-/// What a plan says about the events of a block.
-pub enum Live<'p> {
-    Never,
-    Ask,
-    /// Likewise, without the ways in which no message of the block has a text.
-    If(Vec<Vec<&'p Way<'p>>>),
-}
-
 impl<'q> TextPlan<'q> {
     pub fn new(texts: &'q [Needle], definition: &Definition, values: &ShapeValues) -> TextPlan<'q> {
         let Some(parts) = parts(definition, values) else {
@@ -69,66 +66,18 @@ impl<'q> TextPlan<'q> {
         }
     }
 
-    /// What it says about the events of a shape of a block. The columns that it asks for are read.
-    pub fn live(&self, columns: &mut BlockColumns<'_>, shape: usize) -> Live<'_> {
-        let all = match self {
-            TextPlan::Never => return Live::Never,
-            TextPlan::Ask => return Live::Ask,
-            TextPlan::If(all) => all,
-        };
-        let may_be = |way: &&Way| way.iter().all(|wanted| wanted.may_be_in(columns, shape));
-        let live = all.iter().map(|ways| ways.iter().filter(may_be).collect());
-        let live: Vec<Vec<_>> = live.collect();
-        if live.iter().any(Vec::is_empty) {
-            return Live::Never;
-        }
-        let asked = live.iter().flatten().copied().flatten();
-        let positions = asked.map(|wanted| wanted.told.position());
-        let mut are_read = positions.map(|position| {
-            let is_time = columns.time_form(shape, position).is_some();
-            (is_time || columns.read_values(shape, position).is_some())
-                && columns.are_shown(shape, position) == Some(true)
-        });
-        match are_read.all(|is_read| is_read) {
-            true => Live::If(live),
-            false => Live::Ask,
-        }
-    }
-
     /// Whether a message may have all texts. `held` returns the value at a position.
     #[cfg(test)]
     fn may_be<'v>(&self, held: impl Fn(Told) -> Option<Held<'v>>) -> bool {
-        let live = match self {
-            TextPlan::Never => Live::Never,
-            TextPlan::Ask => Live::Ask,
-            TextPlan::If(all) => Live::If(all.iter().map(|ways| ways.iter().collect()).collect()),
+        let mut buffer = Vec::new();
+        let mut is = |wanted: &Wanted| {
+            let held = held(wanted.told);
+            held.is_none_or(|held| wanted.is(held, &mut buffer))
         };
-        live.may_be(held, &mut Vec::new())
-    }
-}
-
-impl Live<'_> {
-    /// Whether it asks for the times of the events of a shape.
-    pub fn asks_time(&self, columns: &BlockColumns<'_>, shape: usize) -> bool {
-        let all = match self {
-            Live::If(all) => &all[..],
-            _ => &[],
-        };
-        let mut asked = all.iter().flatten().copied().flatten();
-        asked.any(|wanted| columns.time_form(shape, wanted.told.position()).is_some())
-    }
-
-    /// Whether a message may have all texts. `held` returns a value of the event.
-    pub fn may_be<'v>(
-        &self,
-        held: impl Fn(Told) -> Option<Held<'v>>,
-        buffer: &mut Vec<u8>,
-    ) -> bool {
-        let mut is = |wanted: &Wanted| held(wanted.told).is_none_or(|held| wanted.is(held, buffer));
         match self {
-            Live::Never => false,
-            Live::Ask => true,
-            Live::If(all) => all
+            TextPlan::Never => false,
+            TextPlan::Ask => true,
+            TextPlan::If(all) => all
                 .iter()
                 .all(|ways| ways.iter().any(|way| way.iter().all(&mut is))),
         }
@@ -171,6 +120,10 @@ fn ways<'q>(parts: &[Part], needle: &'q Needle, syntax: Syntax) -> Option<Vec<Wa
         if is_any || search.ways.len() > MOST || search.steps == 0 {
             return None;
         }
+    }
+    // The rarest first, because others are not looked at where it is missing.
+    for way in &mut search.ways {
+        way.sort_by_key(|wanted| Reverse(wanted.length()));
     }
     Some(search.ways)
 }

@@ -291,7 +291,7 @@ fn values_are_told_by_the_text() {
     let ways = |text| said(&definition, text, Case::Smart, &ShapeValues::Words(4));
     assert_eq!(ways("tcp(10)"), ["0=10"]);
     assert_eq!(ways("p(10)"), ["0=10", "1=10"]);
-    assert_eq!(ways("5), udp(-7), and other(3)"), ["0 Ends 5, 1=-7, 2=3"]);
+    assert_eq!(ways("5), udp(-7), and other(3)"), ["1=-7, 0 Ends 5, 2=3"]);
     assert_eq!(ways("tcp(1"), ["0 Begins 1"]);
     assert_eq!(ways("-"), ["0 Has -", "1 Has -", "2 Has -"]);
     for absent in [

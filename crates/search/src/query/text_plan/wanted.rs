@@ -106,6 +106,15 @@ impl<'q> Wanted<'q> {
         }
     }
 
+    /// How many bytes of a text ask for it.
+    pub fn length(&self) -> usize {
+        match &self.what {
+            What::Number(number) => number.to_string().len(),
+            What::Bits(bits) => bits.to_string().len(),
+            What::Shown(_, text, _) => text.len(),
+        }
+    }
+
     /// Whether a value may be it. `buffer` is memory for its text.
     #[inline]
     pub fn is(&self, held: Held, buffer: &mut Vec<u8>) -> bool {

@@ -1,0 +1,218 @@
+//! The values that events of a shape have in a column of a block.
+
+use timeline::{Value, ValueKind};
+
+use crate::format::block::{MAX_EVENTS, Shape};
+use crate::format::stored::Stored;
+use crate::format::varint::{Cursor, signed};
+
+/// The values that the events of a shape have at a position, in the order of the events.
+pub struct ValueColumn<'a> {
+    raw: Vec<u64>,
+    bytes: &'a [u8],
+    /// The most bytes of a text.
+    pub(super) longest: usize,
+}
+
+/// How a text is kept in 64 bits: whether there is one, whether it was cut, where it begins, and
+/// how many bytes it has. A block has at most 2^24.
+const IS_TEXT: u64 = 1 << 63;
+const IS_CUT: u64 = 1 << 62;
+const LENGTH_BITS: u32 = 25;
+
+impl<'a> ValueColumn<'a> {
+    /// The values as they are: integers; the bits of a `double`; of others, where they are.
+    pub fn raw(&self) -> &[u64] {
+        &self.raw
+    }
+
+    /// What a value of this kind is that has these bits in this column.
+    pub fn value(&self, kind: ValueKind, raw: u64) -> Option<Value<'a>> {
+        Some(match kind {
+            ValueKind::Int => Value::Int(raw as i64),
+            ValueKind::Uint => Value::Uint(raw),
+            ValueKind::Float => Value::Float(f64::from_bits(raw)),
+            ValueKind::LongDouble => {
+                let bytes = self.bytes.get(usize::try_from(raw).ok()?..)?;
+                Value::LongDouble(*bytes.first_chunk()?)
+            }
+            ValueKind::Text if raw & IS_TEXT == 0 => Value::Nil,
+            ValueKind::Text => {
+                let at = (raw & !(IS_TEXT | IS_CUT)) >> LENGTH_BITS;
+                let length = (raw & ((1 << LENGTH_BITS) - 1)) as usize;
+                let bytes = self.bytes.get(at as usize..)?.get(..length)?;
+                let cut = raw & IS_CUT != 0;
+                Value::Text { bytes, cut }
+            }
+        })
+    }
+}
+
+/// The values that events of one shape have in a column.
+pub(super) struct StoredColumn<'s> {
+    kind: ValueKind,
+    stored: &'s Stored,
+    /// The integer of the event before.
+    before: u64,
+    /// The values of a dictionary, once the first value was read.
+    entries: Option<Vec<u64>>,
+    /// The values that were read.
+    raw: Vec<u64>,
+}
+
+impl<'s> StoredColumn<'s> {
+    /// Those of a shape, if it has values in the column with this number. Times stand in none.
+    pub(super) fn of(shape: &'s Shape, number: usize) -> Option<StoredColumn<'s>> {
+        let position = number.checked_sub(shape.first)?;
+        let stored = shape.stored.get(position).unwrap_or(&Stored::ByKind);
+        let is_time = matches!(stored, Stored::Time(_));
+        Some(StoredColumn {
+            kind: kind(shape, position).filter(|_| !is_time)?,
+            stored,
+            before: 0,
+            entries: None,
+            raw: Vec::new(),
+        })
+    }
+
+    /// What was read, of a column that has these bytes.
+    pub(super) fn values<'a>(self, bytes: &'a [u8]) -> ValueColumn<'a> {
+        let longest = match self.kind {
+            ValueKind::Text => {
+                let lengths = self.raw.iter().map(|raw| raw & ((1 << LENGTH_BITS) - 1));
+                lengths.max().unwrap_or(0) as usize
+            }
+            _ => 0,
+        };
+        ValueColumn {
+            raw: self.raw,
+            bytes,
+            longest,
+        }
+    }
+
+    /// Whether each value is stored as the difference to the one before.
+    fn are_differences(&self) -> bool {
+        let is_integer = matches!(self.kind, ValueKind::Int | ValueKind::Uint);
+        is_integer && *self.stored == Stored::ByKind
+    }
+
+    /// Passes over so many values of the shape, which has the column for itself.
+    pub(super) fn skip(
+        &mut self,
+        count: usize,
+        column: &mut Cursor,
+        bytes: &[u8],
+        most: &mut usize,
+    ) -> Option<()> {
+        if self.are_differences() {
+            self.before = column.last_difference(count, self.before)?;
+            return Some(());
+        }
+        (0..count).try_for_each(|_| self.one(column, bytes, most).map(|_| ()))
+    }
+
+    /// Reads so many values of the shape, which has the column for itself.
+    pub(super) fn all(
+        &mut self,
+        count: usize,
+        column: &mut Cursor,
+        bytes: &[u8],
+        most: &mut usize,
+    ) -> Option<()> {
+        self.raw.reserve(count);
+        if self.are_differences() {
+            let (mut before, raw) = (self.before, &mut self.raw);
+            column.each(count, |number| {
+                before = before.wrapping_add(signed(number));
+                raw.push(before);
+            })?;
+            return Some(());
+        }
+        (0..count).try_for_each(|_| self.next(column, bytes, most))
+    }
+
+    /// Reads the next value of the shape, from a column that has these bytes. Its dictionaries have
+    /// at most so many entries.
+    pub(super) fn next(
+        &mut self,
+        column: &mut Cursor,
+        bytes: &[u8],
+        most: &mut usize,
+    ) -> Option<()> {
+        let raw = self.one(column, bytes, most)?;
+        self.raw.push(raw);
+        Some(())
+    }
+
+    #[inline]
+    pub(super) fn one(
+        &mut self,
+        column: &mut Cursor,
+        bytes: &[u8],
+        most: &mut usize,
+    ) -> Option<u64> {
+        let is_text = self.kind == ValueKind::Text;
+        let text = |column: &mut Cursor, length: u64, cut| {
+            let at = bytes.len() - column.0.len();
+            column.take(length)?;
+            Some(IS_TEXT | cut | (at as u64) << LENGTH_BITS | length)
+        };
+        Some(match (self.stored, self.kind) {
+            // It stands in no column.
+            (Stored::Time(_), _) => 0,
+            (Stored::Number, _) => column.get()?,
+            (Stored::Fixed(size), _) if is_text => text(column, *size as u64, 0)?,
+            (Stored::Fixed(size), _) => {
+                let (taken, mut bytes) = (column.take(*size as u64)?.0, [0; 8]);
+                bytes.get_mut(..*size)?.copy_from_slice(taken);
+                u64::from_le_bytes(bytes)
+            }
+            (Stored::Dictionary, _) => {
+                if self.entries.is_none() {
+                    let mut entries = Vec::new();
+                    let count = column.count(MAX_EVENTS)?;
+                    *most = most.checked_sub(count)?;
+                    for _ in 0..count {
+                        let number = column.get()?;
+                        entries.push(match is_text {
+                            true => text(column, number, 0)?,
+                            false => number,
+                        });
+                    }
+                    self.entries = Some(entries);
+                }
+                let place = column.count(MAX_EVENTS)?;
+                *self.entries.as_ref()?.get(place)?
+            }
+            (Stored::ByKind, ValueKind::Int | ValueKind::Uint) => {
+                self.before = column.difference(self.before)?;
+                self.before
+            }
+            (Stored::ByKind, ValueKind::Float) => {
+                let (bytes, _) = column.take(8)?.0.as_chunks();
+                u64::from_le_bytes(bytes[0])
+            }
+            (Stored::ByKind, ValueKind::LongDouble) => {
+                let at = bytes.len() - column.0.len();
+                column.take(16)?;
+                at as u64
+            }
+            (Stored::ByKind, ValueKind::Text) => match column.get()?.checked_sub(1) {
+                None => 0,
+                Some(number) => {
+                    let cut = if number & 1 == 1 { IS_CUT } else { 0 };
+                    text(column, number >> 1, cut)?
+                }
+            },
+        })
+    }
+}
+
+/// The kind of the values of a shape in the column of a position.
+fn kind(shape: &Shape, position: usize) -> Option<ValueKind> {
+    match shape.kinds.is_empty() {
+        true => (position as u64 <= shape.args.checked_sub(1)?).then_some(ValueKind::Int),
+        false => shape.kinds.get(position).copied(),
+    }
+}
