@@ -23,7 +23,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few events and repeats: shows that all runs, no more")
     parser.add_argument("--no-peers", action="store_true", help="timeline only")
-    parser.add_argument("--json", metavar="FILE", default="bench.json", help="where the figures go")
+    parser.add_argument("--json", metavar="FILE", help="where the figures go")
     parser.add_argument("--svg", metavar="FILE", help="draw them too")
     parser.add_argument("--page", metavar="FILE", help="put the tables into this page, where it has places for them")
     return parser.parse_args()
@@ -128,8 +128,9 @@ def main():
     except Failed as failure:
         sys.exit(f"bench: {failure}")
     show(figures, found)
-    Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
-    say(f"the figures are in {Path(options.json).resolve()}")
+    if options.json:
+        Path(options.json).write_text(json.dumps(found, indent=1) + "\n")
+        say(f"the figures are in {Path(options.json).resolve()}")
     if options.page:
         text = Path(options.page).read_text()
         Path(options.page).write_text(page.fill(text, page.tables(figures, found)))
