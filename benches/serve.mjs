@@ -109,6 +109,26 @@ function jumpTo(page, given) {
   }, given);
 }
 
+/** Milliseconds between frames while the wheel turns in each: it zooms in, moves to the right, and zooms out. */
+function turnTheWheel(page, frames) {
+  return page.evaluate(async (count) => {
+    const canvas = document.querySelector("#canvas");
+    const box = canvas.getBoundingClientRect();
+    const at = { clientX: box.left + box.width / 2, clientY: box.top + box.height / 2, cancelable: true };
+    const turns = [{ deltaY: -120 }, { deltaX: 40 }, { deltaY: 120 }];
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    const times = [];
+    let last = await frame();
+    for (let n = 0; n < count; n += 1) {
+      canvas.dispatchEvent(new WheelEvent("wheel", { ...at, ...turns[Math.floor((3 * n) / count)] }));
+      const now = await frame();
+      times.push(now - last);
+      last = now;
+    }
+    return times;
+  }, frames);
+}
+
 async function archive(browser) {
   const path = join(folder, "flight.tla");
   say(`making an archive of ${events.toLocaleString("en")} events`);
@@ -142,6 +162,10 @@ async function archive(browser) {
     zooms.push(await jumpTo(page, { hash }));
   }
   report("zoom of the tracks to any range, until drawn", "100 ms (99 %)", zooms);
+  say("turning the wheel");
+  await jumpTo(page, { hash: fragment({ log: path, view: "tracks", from: first, to: last }) });
+  const frames = await turnTheWheel(page, quick ? 60 : 600);
+  report("from frame to frame, while the wheel zooms and moves", "16.7 ms: 60 a second", frames);
   await page.context().close();
   rows.push(["memory of the server, one log", "64 MiB", `${memory(child).now.toFixed()} MiB`, "", "", ""]);
   say("200 readers");
