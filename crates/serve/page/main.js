@@ -9,22 +9,21 @@ import { GoTo } from "./goto.js";
 import { openHelp, startHelp } from "./help.js";
 import { Hits } from "./hits.js";
 import { focusView, startKeys } from "./keys.js";
-import { LatencyView } from "./latencyview.js";
 import { LinesView } from "./linesview.js";
 import { Log } from "./log.js";
 import { LogsView } from "./logsview.js";
-import { Overview } from "./overview.js";
 import { prefs } from "./prefs.js";
 import { parametersOf, SearchBox } from "./searchbox.js";
 import { addFilter, load, onState, set, state } from "./state.js";
 import { clearMessage, showError, showMessage, showPart } from "./status.js";
 import { nextTheme, rankCategories, startTheme } from "./theme.js";
 import { asFilter } from "./time.js";
-import { TracksView } from "./tracksview.js";
 
 const VIEWS = ["logs", "lines", "tracks", "overview", "latency"];
 
 let log = null;
+/** What the server says of itself. */
+let server = null;
 const leave = () => focusView(state.view);
 const filter = (name, value) => {
   if (state.view === "overview") set({ view: "lines" }, true);
@@ -33,26 +32,6 @@ const filter = (name, value) => {
 
 const hits = new Hits();
 const lines = new LinesView({ hits, filter, left: () => follow.pause(), opened: toggleDetails });
-const tracks = new TracksView({ lines: (from, to) => {
-  const rest = state.filters.filter(([name]) => name !== "since" && name !== "until");
-  const range = [["since", asFilter(from)], ["until", asFilter(to)]];
-  set({ view: "lines", only: true, filters: [...rest, ...range] }, true);
-} });
-const overview = new Overview({ filter, range: (from, to) => {
-  set({ view: "tracks", from: String(from), to: String(to) }, true);
-} });
-const latency = new LatencyView({ lines: ({ begin, end, tid, thread, key }) => {
-  const range = [["since", asFilter(BigInt(begin.unix_ns))],
-    ["until", asFilter(BigInt(end.unix_ns) + 1n)]];
-  const whose = tid ?? thread;
-  // Events that share a key may be of any thread.
-  if (key === null && whose !== null) range.push(["thread", String(whose)]);
-  set({ view: "lines", only: true, q: "", filters: range }, true);
-}, tracks: ({ begin, end }) => {
-  const [from, to] = [BigInt(begin.unix_ns), BigInt(end.unix_ns)];
-  const margin = (to - from) / 4n + 100n;
-  set({ view: "tracks", filters: [], from: String(from - margin), to: String(to + margin) }, true);
-} });
 const logs = new LogsView();
 const details = new Details({ known: (line) => lines.all && lines.eventOf(line), filter });
 const follow = new Follow({ toEnd: () => lines.scroller.toEnd() });
@@ -61,7 +40,64 @@ const chips = new Chips({ hits, leave });
 const goTo = new GoTo({ eventOf: (line) => lines.eventOf(line), topLine: () => lines.topLine,
   went: () => { if (state.view !== "tracks") set({ view: "lines" }); } });
 
-const viewOf = { logs, lines, tracks, overview, latency };
+/** The views by name. Those of `LATER` come when they are first shown. */
+const viewOf = { logs, lines };
+
+/** Views whose modules are not needed for the first screen: that is half of the page. */
+const LATER = {
+  tracks: async () => {
+    const { TracksView } = await import("./tracksview.js");
+    return new TracksView({ lines: (from, to) => {
+      const rest = state.filters.filter(([name]) => name !== "since" && name !== "until");
+      const range = [["since", asFilter(from)], ["until", asFilter(to)]];
+      set({ view: "lines", only: true, filters: [...rest, ...range] }, true);
+    } });
+  },
+  overview: async () => {
+    const { Overview } = await import("./overview.js");
+    const overview = new Overview({ filter, range: (from, to) => {
+      set({ view: "tracks", from: String(from), to: String(to) }, true);
+    } });
+    overview.server = server;
+    return overview;
+  },
+  latency: async () => {
+    const { LatencyView } = await import("./latencyview.js");
+    return new LatencyView({ lines: ({ begin, end, tid, thread, key }) => {
+      const range = [["since", asFilter(BigInt(begin.unix_ns))],
+        ["until", asFilter(BigInt(end.unix_ns) + 1n)]];
+      const whose = tid ?? thread;
+      // Events that share a key may be of any thread.
+      if (key === null && whose !== null) range.push(["thread", String(whose)]);
+      set({ view: "lines", only: true, q: "", filters: range }, true);
+    }, tracks: ({ begin, end }) => {
+      const [from, to] = [BigInt(begin.unix_ns), BigInt(end.unix_ns)];
+      const margin = (to - from) / 4n + 100n;
+      const around = { from: String(from - margin), to: String(to + margin) };
+      set({ view: "tracks", filters: [], ...around }, true);
+    } });
+  },
+};
+
+/** Loads a view, unless it is there. A failure is shown, and the next try begins anew. */
+async function loadView(name) {
+  const make = LATER[name];
+  if (!make) return;
+  delete LATER[name];
+  try {
+    const view = await make();
+    viewOf[name] = view;
+    if (log) view.open(log);
+    if (log && name === "tracks") {
+      view.moved();
+      view.select(state.line);
+    }
+    if (state.view === name) showView();
+  } catch (error) {
+    LATER[name] = make;
+    showError(error, "This view cannot be loaded");
+  }
+}
 
 /** Selects the next (1) or previous (-1) hit. */
 function step(direction) {
@@ -95,8 +131,8 @@ function toggleDetails() {
 function escape() {
   const open = document.querySelector(":popover-open");
   if (open) open.hidePopover();
-  else if (state.view === "tracks" && tracks.escape()) return;
-  else if (state.view === "latency" && latency.escape()) return;
+  else if (state.view === "tracks" && viewOf.tracks?.escape()) return;
+  else if (state.view === "latency" && viewOf.latency?.escape()) return;
   else if (details.isOpen) set({ line: null });
   else if (state.q) set({ q: "" }, true);
   else if (state.filters.length) set({ filters: [] }, true);
@@ -116,7 +152,7 @@ function keys() {
     1: show("lines"), 2: show("tracks"), 3: show("overview"), 4: show("latency"),
     0: show("logs"),
     End: (event) => {
-      if (state.view !== "lines") return viewOf[state.view].key(event);
+      if (state.view !== "lines") return viewOf[state.view]?.key(event);
       if (log?.growing) follow.start();
       return lines.key(event);
     },
@@ -129,7 +165,8 @@ async function open(id) {
   indexed = true;
   const opened = new Log(id);
   log = opened;
-  for (const part of [lines, tracks, overview, latency, details, chips]) part.open(log);
+  const { tracks, overview, latency } = viewOf;
+  for (const part of [lines, tracks, overview, latency, details, chips]) part?.open(log);
   goTo.log = log;
   document.title = `${id} · timeline`;
   setText(byId("log-name"), id);
@@ -138,7 +175,7 @@ async function open(id) {
   log.addEventListener("anew", () => { if (log === opened) anew(); });
   log.addEventListener("definitions", () => {
     rankCategories(opened.definitions.map((one) => one.category).filter(Boolean));
-    overview.draw();
+    viewOf.overview?.draw();
   });
   const asked = state.line;
   if (parametersOf(state).length) find();
@@ -159,16 +196,16 @@ function known() {
   if (indexed && !before) {
     // What was refused while the log was being indexed is asked again.
     if (parametersOf(state).length) find();
-    if (state.view === "overview") overview.read();
+    if (state.view === "overview") viewOf.overview?.read();
   }
   const badge = byId("log-kind");
   badge.className = `kind kind-${kind}`;
   setText(badge, growing ? `${kind} ●` : kind);
   if (lines.all.count === 0 || !growing) lines.resized();
   follow.draw();
-  tracks.draw();
-  overview.draw();
-  latency.draw();
+  viewOf.tracks?.draw();
+  viewOf.overview?.draw();
+  viewOf.latency?.draw();
 }
 
 /** While a log grows, its counts are read again after so many ms. */
@@ -180,12 +217,12 @@ function grown() {
   if (follow.on) lines.advance();
   else lines.resized();
   follow.draw();
-  tracks.grown(follow.on);
-  latency.grown();
+  viewOf.tracks?.grown(follow.on);
+  viewOf.latency?.grown();
   extending ||= setTimeout(() => { extending = 0; hits.extend(); }, follow.on ? 60 : 500);
   counting ||= setTimeout(() => {
     counting = 0;
-    if (state.view === "overview") overview.read();
+    if (state.view === "overview") viewOf.overview?.read();
   }, COUNTS_AGAIN);
 }
 
@@ -195,8 +232,8 @@ async function anew() {
   } catch (error) {
     if (!isAbort(error)) showError(error);
   }
-  tracks.grown(follow.on);
-  latency.grown();
+  viewOf.tracks?.grown(follow.on);
+  viewOf.latency?.grown();
   hits.extend();
 }
 
@@ -215,14 +252,17 @@ function showView() {
   document.body.dataset.view = state.view;
   showPart("place", "");
   showPart("spans", "");
-  if (state.view === "logs") logs.read();
-  else if (state.view === "overview" && log) overview.read();
-  else if (state.view === "latency") latency.shown();
-  else viewOf[state.view].draw();
+  const view = viewOf[state.view];
+  if (!view) loadView(state.view);
+  else if (state.view === "logs") logs.read();
+  else if (state.view === "overview" && log) view.read();
+  else if (state.view === "latency") view.shown();
+  else view.draw();
   if (!document.querySelector("dialog[open]") && document.activeElement === document.body) leave();
 }
 
 function changed(what) {
+  const { tracks, latency } = viewOf;
   const has = (...names) => names.some((name) => what.has(name));
   if (has("log") && state.log !== null) open(state.log);
   else if (log && has("q", "regex", "case", "filters")) find();
@@ -231,13 +271,13 @@ function changed(what) {
   if (has("line", "log", "view")) {
     if (state.line !== null && log && has("line")) lines.show(state.line);
     lines.draw();
-    if (state.view === "tracks" && log) tracks.select(state.line);
+    if (state.view === "tracks" && log) tracks?.select(state.line);
     details.draw();
   }
-  if (log && has("by", "filters")) tracks.asked();
-  if (log && has("from", "to")) tracks.moved();
-  if (log && !has("log") && has("from", "to", "what", "filters")) latency.asked();
-  if (has("series")) latency.draw();
+  if (log && has("by", "filters")) tracks?.asked();
+  if (log && has("from", "to")) tracks?.moved();
+  if (log && !has("log") && has("from", "to", "what", "filters")) latency?.asked();
+  if (has("series")) latency?.draw();
   search.draw();
   chips.draw();
 }
@@ -261,10 +301,11 @@ async function start() {
   if (state.log === null) set({ view: "logs" });
   showView();
   try {
-    const server = await getJson("server");
-    overview.server = server;
+    server = await getJson("server");
     setText(byId("version"), server.version ?? "");
-    if (state.view === "overview" && log) overview.read();
+    const { overview } = viewOf;
+    if (overview) overview.server = server;
+    if (state.view === "overview" && log) overview?.read();
   } catch (error) {
     showError(error);
   }

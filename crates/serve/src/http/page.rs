@@ -42,3 +42,40 @@ fn answer(name: &str) -> Result<Response, Failure> {
     ];
     Ok((headers, found.data).into_response())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn text(name: &str) -> String {
+        let file = Files::get(name).unwrap_or_else(|| panic!("there is no {name}"));
+        String::from_utf8(file.data.into_owned()).unwrap()
+    }
+
+    /// The names in a text that stand between these.
+    fn names(text: &str, before: &str, after: &str) -> Vec<String> {
+        let parts = text.split(before).skip(1);
+        let names = parts.filter_map(|part| part.split_once(after));
+        names.map(|(name, _)| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn the_page_names_the_modules_of_the_first_screen() {
+        let mut needed = BTreeSet::new();
+        let mut waiting = vec!["main.js".to_owned()];
+        while let Some(module) = waiting.pop() {
+            waiting.extend(names(&text(&module), "from \"./", "\";"));
+            needed.insert(module);
+            waiting.retain(|module| !needed.contains(module));
+        }
+        let index = text("index.html");
+        let named = names(&index, "rel=\"modulepreload\" href=\"app/", "\"").into_iter();
+        let main = names(&index, "src=\"app/", "\"");
+        let named: BTreeSet<String> = named.chain(main).collect();
+        assert_eq!(named, needed);
+        // The others are loaded with their views.
+        assert!(Files::iter().any(|name| name == "tracksview.js" && !named.contains(&*name)));
+    }
+}
