@@ -143,8 +143,10 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
 /// Runs to the end, or until it has shown something and goes on: then interrupts it.
 fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    // Other verbs that follow end by themselves here: nobody records any more.
+    // Other verbs that follow end by themselves here: nobody records any more. So does a watch of an
+    // archive.
     let is_import = args[0] == "import" && args.contains(&"--follow");
+    let is_live = args[0] != "watch" || !args.contains(&"flight.tla");
     let out = directory.join("out");
     let file = fs::File::create(&out).unwrap();
     let mut command = command(&args);
@@ -173,7 +175,7 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let is_endless = (args[0] == "histogram" && args.contains(&"--follow"))
         || matches!(
             args[0],
-            "tail" | "record" | "sample" | "serve" | "demo" | "watch"
+            "tail" | "record" | "sample" | "serve" | "demo" | "watch" if is_live
         );
     if status.is_none() && (is_import || is_endless) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();

@@ -1,5 +1,7 @@
 //! Ends: of the watch, of the program that is watched, and of its runs.
 
+use std::path::Path;
+
 use nix::sys::signal::Signal;
 
 use super::{finish, firings, names, tick, watch};
@@ -45,6 +47,12 @@ fn program(arguments: &[String]) {
     hear();
 }
 
+/// How many firings are logged.
+fn triggers(file: impl AsRef<Path>) -> usize {
+    let names = names(file).into_iter();
+    names.filter(|name| name == "watch.trigger").count()
+}
+
 #[test]
 fn a_killed_program_is_missed_and_its_next_run_is_watched() {
     let name = Name::new("watch-killed");
@@ -56,6 +64,8 @@ fn a_killed_program_is_missed_and_its_next_run_is_watched() {
     assert_eq!(missing["condition"], conditions[1]);
     first.tell();
     firings(&mut watch, 2);
+    // What fired is printed first, and then logged.
+    eventually("both firings in the ring", || triggers(name.path()) == 2);
     first.kill();
     // After the last tick, once more.
     let found = firings(&mut watch, 3);
@@ -81,15 +91,7 @@ fn a_killed_program_is_missed_and_its_next_run_is_watched() {
         "{stderr:?}"
     );
     // Nobody logs into what a killed program left.
-    let before = names(name.beside(".prev"));
-    assert_eq!(before.last().unwrap(), "watch.trigger");
-    assert_eq!(
-        before
-            .iter()
-            .filter(|name| *name == "watch.trigger")
-            .count(),
-        2
-    );
+    assert_eq!(triggers(name.beside(".prev")), 2);
     next.tell();
     next.tell();
     next.finish();
