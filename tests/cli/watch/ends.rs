@@ -58,15 +58,17 @@ fn a_killed_program_is_missed_and_its_next_run_is_watched() {
     let name = Name::new("watch-killed");
     let mut first = Process::start(program, &[name.path()]);
     first.line();
-    let conditions = ["event engine.tick", "missing engine.tick for 20ms"];
+    // Long enough that the program is dead before ticks are missed again, also on a busy machine.
+    let conditions = ["event engine.tick", "missing engine.tick for 300ms"];
     let mut watch = watch(&name, &conditions, &["--cooldown", "0s"]);
     let missing = &firings(&mut watch, 1)[0];
     assert_eq!(missing["condition"], conditions[1]);
     first.tell();
     firings(&mut watch, 2);
     // What fired is printed first, and then logged.
-    eventually("both firings in the ring", || triggers(name.path()) == 2);
+    eventually("both firings in the ring", || triggers(name.path()) >= 2);
     first.kill();
+    let logged = triggers(name.path());
     // After the last tick, once more.
     let found = firings(&mut watch, 3);
     let told: Vec<_> = found
@@ -91,7 +93,7 @@ fn a_killed_program_is_missed_and_its_next_run_is_watched() {
         "{stderr:?}"
     );
     // Nobody logs into what a killed program left.
-    assert_eq!(triggers(name.beside(".prev")), 2);
+    assert_eq!(triggers(name.beside(".prev")), logged);
     next.tell();
     next.tell();
     next.finish();
