@@ -143,8 +143,8 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
 /// Runs to the end, or until it has shown something and goes on: then interrupts it.
 fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    // Other verbs that follow end by themselves here: nobody records any more. A watch of an archive
-    // does so, too.
+    // Other verbs that follow end by themselves here: nobody records any more. A watch of an
+    // archive does so, too.
     let is_import = args[0] == "import" && args.contains(&"--follow");
     let is_live = args[0] != "watch" || !args.contains(&"flight.tla");
     let out = directory.join("out");
