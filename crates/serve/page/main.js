@@ -43,7 +43,7 @@ const goTo = new GoTo({ eventOf: (line) => lines.eventOf(line), topLine: () => l
 /** The views by name. Those of `LATER` come when they are first shown. */
 const viewOf = { logs, lines };
 
-/** Views whose modules are not needed for the first screen: that is half of the page. */
+/** Makes the views that the first screen does not need: nearly half of the page. */
 const LATER = {
   tracks: async () => {
     const { TracksView } = await import("./tracksview.js");

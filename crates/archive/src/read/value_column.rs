@@ -145,6 +145,7 @@ impl<'s> StoredColumn<'s> {
         Some(())
     }
 
+    /// The next value of the shape, which is not kept.
     #[inline]
     pub(super) fn one(
         &mut self,

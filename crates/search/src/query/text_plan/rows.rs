@@ -1,15 +1,15 @@
 //! Finds the events of a block whose messages may have texts, one column after the other.
 //!
-//! A value that is looked at later is looked at only of those events whose other values are wanted.
-//! A column that nobody has to look at is not read.
+//! Each value is compared only in the events that all values before it left. If no event is left,
+//! the columns of the other values are not read.
 
 use timeline_archive::{BlockColumns, Places};
 
 use super::wanted::{Held, Wanted};
 use super::{TextPlan, Way};
 
-/// So many events of a shape are tried before it is given up to tell by columns which messages have
-/// a text, because most of them may.
+/// So many events of a shape are tried first. If most of their messages may have the texts, the
+/// columns of the others are not compared: making the events is faster then.
 const TRIED: usize = 256;
 
 /// The values of the events of a block.
@@ -53,15 +53,15 @@ impl<'c, 'a> Rows<'c, 'a> {
             let place = |row: &u16| usize::from(of_shape[usize::from(*row)]);
             rows.iter().for_each(|row| places.clear(place(row)));
             kept.iter().for_each(|row| places.add(place(row)));
-            // Their messages say it sooner.
+            // The messages themselves tell sooner.
             if 2 * kept.len() > rows.len() {
                 break;
             }
         }
     }
 
-    /// Those of some rows of a shape that may have all texts, for each of which there are the ways
-    /// in which it may be in a message. Without any texts, none.
+    /// The rows among these whose messages may have all texts. `all` has, for each text, the ways
+    /// in which it may be in a message. If `all` is empty, no row may have them.
     fn with_texts(&mut self, all: &[Vec<&Way>], shape: usize, rows: &[u16]) -> Vec<u16> {
         let mut kept = match all.is_empty() {
             true => Vec::new(),
