@@ -1,9 +1,13 @@
 //! `timeline search --stats`: what was read, against a naive count.
 
+use std::fs;
 use std::path::Path;
 
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 use serde_json::Value;
 use timeline::{Priority, event};
+use timeline_archive::{Form, RawEvent, Writer};
 
 use crate::command::*;
 use crate::support::Name;
@@ -133,4 +137,67 @@ fn a_ring_has_events_but_no_pages() {
     ];
     assert!(said.stderr.lines().take(2).eq(expected), "{}", said.stderr);
     assert!(said.stderr.lines().count() == 3 && said.stderr.contains("searched in "));
+}
+
+/// An archive of many blocks, in a few of which "bytes(7)" is.
+fn blocks(directory: &Path) -> String {
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+    for number in 1..=30_000 {
+        let mut event = RawEvent {
+            ticks: Some(number),
+            unix_nanos: Some(number),
+            lane: Some(0),
+            number: Some(number),
+            args: vec![number as i64 % 4_999],
+            ..RawEvent::default()
+        };
+        event.definition.format = Some(writer.string("got $bytes"));
+        writer.event(&event).unwrap();
+        if number % 150 == 0 {
+            writer.flush().unwrap();
+        }
+    }
+    writer.flush().unwrap();
+    let path = directory.join("blocks.tla").display().to_string();
+    fs::write(&path, file).unwrap();
+    path
+}
+
+#[test]
+fn one_cpu_finds_and_reads_as_much_as_several() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = blocks(directory.path());
+    let searches = [
+        &["bytes(7)"][..],
+        &["bytes(7)", "--reverse"],
+        &["--regex", r"bytes\(.*7\)"],
+        &["bytes(", "--where", "bytes < 9"],
+        &["bytes(7)", "-C", "1"],
+        &["bytes(7)", "-n"],
+    ];
+    let found = || {
+        searches.map(|words| {
+            let words = [&["search", "--stats", &path], words].concat();
+            let found = succeed(&words);
+            let said = found.stderr.lines();
+            let said = said.filter(|line| !line.starts_with("timeline: opened in "));
+            (found.stdout, said.map(String::from).collect::<Vec<_>>())
+        })
+    };
+    let on_all = found();
+    let this = Pid::from_raw(0);
+    let all = sched_getaffinity(this).unwrap();
+    let first = (0..CpuSet::count()).find(|cpu| all.is_set(*cpu).unwrap());
+    let mut one = CpuSet::new();
+    one.set(first.unwrap()).unwrap();
+    // Of this thread, and of what it starts.
+    sched_setaffinity(this, &one).unwrap();
+    let on_one = found();
+    sched_setaffinity(this, &all).unwrap();
+    for (words, (on_all, on_one)) in searches.iter().zip(on_all.iter().zip(&on_one)) {
+        assert_eq!(on_all.1, on_one.1, "{words:?}");
+        assert!(on_all.0 == on_one.0, "{words:?}");
+    }
+    assert_eq!(on_one[0].0.lines().count(), 6);
 }

@@ -73,7 +73,8 @@ impl<'a> Chosen<'a> {
         is_wanted
     }
 
-    fn miss(&mut self, missed: u64) {
+    /// So many more entries are missing there.
+    pub fn miss(&mut self, missed: u64) {
         self.missed = self.missed.saturating_add(missed);
     }
 }

@@ -2,6 +2,7 @@
 
 use timeline::{Event, Order};
 
+use crate::read::ahead;
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
 use crate::read::merge::ByTime;
@@ -31,6 +32,31 @@ impl Archive {
     ) -> ArchiveEvents<'a> {
         ArchiveEvents {
             merged: ByTime::new(self, order).chosen_by(select),
+        }
+    }
+
+    /// Passes the events to `read` that the selects of `make` want, otherwise as
+    /// [`Archive::events_by_time_where`]. Several threads read blocks, each with a select of its
+    /// own. With few blocks, or on one CPU, this thread reads them itself.
+    /// At most 32 MiB of events more are in memory, and those of a block of each thread.
+    ///
+    /// # Panics
+    /// If `make` or a select panics.
+    pub fn read_ahead<S: Select, R>(
+        &self,
+        order: Order,
+        make: impl Fn() -> S + Sync,
+        read: impl FnOnce(ArchiveEvents) -> R,
+    ) -> R {
+        let mut select = make();
+        let blocks = ahead::blocks_to_read(self, order, &mut select);
+        let merged = ByTime::new(self, order).chosen_by(Box::new(select));
+        match ahead::threads_for(blocks.len()) {
+            0 | 1 => read(ArchiveEvents { merged }),
+            threads => ahead::read_on(threads, (self, &blocks), make, |ahead| {
+                let merged = merged.ahead_by(ahead);
+                read(ArchiveEvents { merged })
+            }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Reads an archive.
 //! It reads all of it by time or by place, its newest part, or what is appended while it grows.
 
+pub(crate) mod ahead;
 pub(crate) mod archive;
 pub(crate) mod block_ranges;
 pub(crate) mod bytes;

@@ -25,6 +25,7 @@ pub struct Search<'a> {
     pub wanted: Wanted<'a>,
     messages: Messages<'a>,
     writer: Writer<'a>,
+    pub order: Order,
     theme: Theme,
     /// The path and a colon, if there are several.
     path_shown: String,
@@ -75,6 +76,10 @@ impl<'a> Search<'a> {
     ) -> Search<'a> {
         let (at, path) = (reading.source(), reading.path().display().to_string());
         let path = (args.words.len() > 2).then_some(path);
+        let order = match args.reverse {
+            true => Order::NewestFirst,
+            false => Order::OldestFirst,
+        };
         let theme = output::theme();
         let name = theme.name;
         let has_numbers = args.line_number || args.json;
@@ -100,6 +105,7 @@ impl<'a> Search<'a> {
             },
             messages: Messages::new(at),
             writer,
+            order,
             theme,
             path_shown: match &path {
                 Some(path) => format!("{name}{}{name:#}:", printable(path)),
@@ -107,10 +113,7 @@ impl<'a> Search<'a> {
             },
             has_numbers,
             are_left_out: !has_numbers && reading.archive().is_some() && !query.is_empty(),
-            numbers: LineNumbers::new(match args.reverse {
-                true => Order::NewestFirst,
-                false => Order::OldestFirst,
-            }),
+            numbers: LineNumbers::new(order),
             found: 0,
             found_events: 0,
             looked_at: 0,
@@ -154,10 +157,10 @@ impl<'a> Search<'a> {
     }
 
     /// The events that have to be read.
-    pub fn choose(&mut self, index: &mut Index, order: Order, stats: &mut Stats) -> Selection {
+    pub fn choose(&mut self, index: &mut Index, stats: &mut Stats) -> Selection {
         let context = self.before_most.max(self.after_most);
         let context = (context > 0 || self.has_numbers).then_some(context);
-        let candidates = index.candidates(self.needle, order, context);
+        let candidates = index.candidates(self.needle, self.order, context);
         self.numbers = candidates.lines;
         stats.candidates = candidates.pages;
         candidates.selection

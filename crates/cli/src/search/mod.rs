@@ -10,6 +10,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use timeline::Order;
+use timeline_archive::{Archive, Select};
 use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
 
 use crate::args::Example;
@@ -43,7 +44,8 @@ use stats::{IndexUse, Stats, nanos};
 /// --stats says what was found and read: how many pages the index has, how many of these may have
 /// QUERY, and how many were read in vain, because nothing in them was found; the bytes of what was
 /// read, how many events are in it, and how many of these were made, because nothing spoke against
-/// them before; the time for opening, for the index and for searching.
+/// them before; the time for opening, for the index and for searching. All CPUs search an archive,
+/// so with --limit more may be read than would be needed.
 ///
 /// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error.
 #[derive(clap::Args)]
@@ -209,19 +211,15 @@ fn search(
     stats: &mut Stats,
     out: &mut impl Write,
 ) -> Result<u64> {
-    let order = match args.reverse {
-        true => Order::NewestFirst,
-        false => Order::OldestFirst,
-    };
     let mut search = Search::new(args, reading, needle, query);
     let begun = Instant::now();
     let archive = reading.archive().filter(|_| search.can_use_index(query));
     let mut index = archive.map(|archive| indexing::of(reading.path(), archive));
     let selection = index.as_mut().map(|(index, is_made)| {
-        let selection = search.choose(index, order, stats);
+        let selection = search.choose(index, stats);
         if index.is_damaged() && indexing::update(index, reading.path()).is_ok() {
             *is_made = true;
-            return search.choose(index, order, stats);
+            return search.choose(index, stats);
         }
         selection
     });
@@ -240,33 +238,74 @@ fn search(
         let rest = index.map(Index::rest);
         search.count_lines(events(reading, Order::OldestFirst, rest), index);
     }
-    let chosen = search.chosen(reading, query);
-    match reading.archive().filter(|_| args.stats) {
-        Some(archive) => {
-            let all = search.all_conditions(query);
-            let has_text = |chosen: &Query| chosen.texts.len() == all.texts.len();
-            let found = (!chosen.as_ref().is_some_and(has_text)).then(|| all.on(archive));
-            let chosen = chosen.as_ref().map(|chosen| chosen.on(archive));
-            let mut counted = Counted::new(archive, selection, chosen, found);
-            report(&mut search, reading.events_where(order, &mut counted), out)?;
+    match reading.archive() {
+        Some(archive) if args.stats => {
+            let counted = Counted::new(archive);
+            search_counted(
+                &mut search,
+                (reading, archive),
+                query,
+                selection,
+                &counted,
+                out,
+            )?;
             stats.take(counted.counts());
             stats.bytes_of_all = archive.units().map(|unit| unit.place.len() as u64).sum();
         }
-        None => {
-            let events = match (&chosen, selection) {
-                (None, selection) => events(reading, order, selection),
-                (Some(chosen), None) => reading.wanted(order, chosen),
-                (Some(chosen), Some(selection)) => {
-                    reading.events_where(order, (selection, chosen.on(reading.source())))
-                }
-            };
-            report(&mut search, events, out)?;
+        _ => {
+            search_chosen(&mut search, reading, query, selection, out)?;
             (stats.looked_at, stats.made) = (search.looked_at, search.made);
         }
     }
     (stats.lines, stats.events) = (search.found, search.found_events);
     stats.search_ns = nanos(begun.elapsed());
     Ok(search.found)
+}
+
+/// Searches what is selected; all if there is no selection.
+fn search_chosen(
+    search: &mut Search,
+    reading: &Reading,
+    query: &Query,
+    selection: Option<Selection>,
+    out: &mut impl Write,
+) -> Result {
+    let (Some(archive), Some(chosen)) = (reading.archive(), search.chosen(reading, query)) else {
+        return report(search, events(reading, search.order, selection), out);
+    };
+    let make = || -> Box<dyn Select> {
+        match &selection {
+            Some(selection) => Box::new((selection.clone(), chosen.on(archive))),
+            None => Box::new(chosen.on(archive)),
+        }
+    };
+    archive.read_ahead(search.order, make, |events| {
+        let events = Events::Archive(reading.path(), archive, Box::new(events));
+        report(search, events, out)
+    })
+}
+
+/// Likewise, and counts what is read.
+fn search_counted(
+    search: &mut Search,
+    (reading, archive): (&Reading, &Archive),
+    query: &Query,
+    selection: Option<Selection>,
+    counted: &Counted,
+    out: &mut impl Write,
+) -> Result {
+    let (chosen, all) = (search.chosen(reading, query), search.all_conditions(query));
+    let has_text = |chosen: &Query| chosen.texts.len() == all.texts.len();
+    let is_found = chosen.as_ref().is_some_and(has_text);
+    let make = || -> Box<dyn Select> {
+        let chosen = chosen.as_ref().map(|chosen| chosen.on(archive));
+        let found = (!is_found).then(|| all.on(archive));
+        Box::new(counted.select(selection.clone(), chosen, found))
+    };
+    archive.read_ahead(search.order, make, |events| {
+        let events = Events::Archive(reading.path(), archive, Box::new(events));
+        report(search, events, out)
+    })
 }
 
 /// Prints what is found among these events, and says what was missed.

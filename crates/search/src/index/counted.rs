@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use timeline::Event;
 use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
@@ -25,18 +26,81 @@ pub struct Counts {
     pub bytes: u64,
 }
 
-/// Says which events are wanted, and counts what is read for them.
-pub struct Counted<'a> {
-    selection: Option<Selection>,
-    /// Leaves other events out.
-    chosen: Option<Filter<'a>>,
-    /// Which events are found, if it is not those that are chosen.
-    found: Option<Filter<'a>>,
+/// Counts what is read of an archive, by one thread or by several.
+pub struct Counted {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
     counts: Counts,
     /// The units that were read.
     units: HashSet<usize>,
     /// The pages with something that was found: unit and first place.
     matched: HashSet<(usize, usize)>,
+}
+
+impl Counted {
+    /// Counts from now on.
+    pub fn new(archive: &Archive) -> Counted {
+        // They are read before all others, without a question.
+        let important = archive.units().filter(|unit| unit.important);
+        let counts = Counts {
+            bytes: important.map(|unit| unit.place.len() as u64).sum(),
+            ..Counts::default()
+        };
+        let state = State {
+            counts,
+            ..State::default()
+        };
+        Counted {
+            state: Mutex::new(state),
+        }
+    }
+
+    /// What was read up to now.
+    pub fn counts(&self) -> Counts {
+        let state = self.state();
+        Counts {
+            vain: state.counts.pages - state.matched.len() as u64,
+            ..state.counts
+        }
+    }
+
+    /// Reads only what is selected, if anything is, and of it only what is `chosen`. If that is not
+    /// what is found, `found` says what is. Each thread that reads has its own.
+    pub fn select<'a>(
+        &'a self,
+        selection: Option<Selection>,
+        chosen: Option<Filter<'a>>,
+        found: Option<Filter<'a>>,
+    ) -> impl Select + 'a {
+        CountedSelect {
+            counted: self,
+            selection,
+            chosen,
+            found,
+            unit: 0,
+            candidates: Vec::new(),
+            places: Places::default(),
+            asked: Places::default(),
+            next: 0,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Says which events are wanted, and counts what is read for them.
+struct CountedSelect<'a> {
+    counted: &'a Counted,
+    selection: Option<Selection>,
+    /// Leaves other events out.
+    chosen: Option<Filter<'a>>,
+    /// Which events are found, if it is not those that are chosen.
+    found: Option<Filter<'a>>,
     /// The present unit: its number, its candidates, and the places that are made.
     unit: usize,
     candidates: Vec<Range<usize>>,
@@ -47,44 +111,7 @@ pub struct Counted<'a> {
     next: usize,
 }
 
-impl<'a> Counted<'a> {
-    /// Reads only what is selected, if anything is, and of it only what is `chosen`. If that is not
-    /// what is found, `found` says what is.
-    pub fn new(
-        archive: &Archive,
-        selection: Option<Selection>,
-        chosen: Option<Filter<'a>>,
-        found: Option<Filter<'a>>,
-    ) -> Counted<'a> {
-        // They are read before all others, without a question.
-        let important = archive.units().filter(|unit| unit.important);
-        let bytes = important.map(|unit| unit.place.len() as u64).sum();
-        Counted {
-            selection,
-            chosen,
-            found,
-            counts: Counts {
-                bytes,
-                ..Counts::default()
-            },
-            units: HashSet::new(),
-            matched: HashSet::new(),
-            unit: 0,
-            candidates: Vec::new(),
-            places: Places::default(),
-            asked: Places::default(),
-            next: 0,
-        }
-    }
-
-    /// What was read up to now.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            vain: self.counts.pages - self.matched.len() as u64,
-            ..self.counts
-        }
-    }
-
+impl CountedSelect<'_> {
     /// Whether an event is chosen that was made, and notes the page of one that is found. Events
     /// of a unit come in the order of their places.
     fn decide(&mut self, event: &Event) -> bool {
@@ -102,13 +129,14 @@ impl<'a> Counted<'a> {
             && let Some(page) = page.filter(|page| page.contains(&place))
             && self.found.as_mut().is_none_or(|found| found.matches(event))
         {
-            self.matched.insert((self.unit, page.start));
+            let page = (self.unit, page.start);
+            self.counted.state().matched.insert(page);
         }
         is_chosen
     }
 }
 
-impl Select for &mut Counted<'_> {
+impl Select for CountedSelect<'_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
         let selected = self.selection.as_mut();
         let chosen = self.chosen.as_mut();
@@ -127,40 +155,40 @@ impl Select for &mut Counted<'_> {
         columns: Option<&mut BlockColumns<'_>>,
         places: &mut Places,
     ) {
-        let counted = &mut **self;
-        counted.candidates.clear();
-        if let Some(selection) = &mut counted.selection {
+        self.candidates.clear();
+        if let Some(selection) = &mut self.selection {
             selection.choose(unit, None, places);
-            counted.candidates.extend(selection.candidates(unit.number));
+            self.candidates.extend(selection.candidates(unit.number));
         }
         let events = places.wanted() as u64;
-        if let Some(chosen) = &mut counted.chosen
+        if let Some(chosen) = &mut self.chosen
             && places.any()
         {
             chosen.choose(unit, columns, places);
         }
-        if counted.units.insert(unit.number) {
-            let counts = &mut counted.counts;
+        let mut state = self.counted.state();
+        if state.units.insert(unit.number) {
+            let counts = &mut state.counts;
             counts.bytes += unit.place.len() as u64;
-            counts.pages += counted.candidates.len() as u64;
+            counts.pages += self.candidates.len() as u64;
             counts.events += events;
             counts.made += places.wanted() as u64;
         }
-        counted.unit = unit.number;
-        counted.next = 0;
-        counted.asked = places.clone();
+        self.unit = unit.number;
+        self.next = 0;
+        self.asked = places.clone();
         places.ask_all();
-        counted.places = places.clone();
+        self.places = places.clone();
     }
 
     fn wants(&mut self, event: &Event) -> bool {
         if !event.important {
             return self.decide(event);
         }
-        self.counts.events += 1;
-        self.counts.made += 1;
-        self.chosen
-            .as_mut()
-            .is_none_or(|chosen| chosen.wants(event))
+        let counts = &mut self.counted.state().counts;
+        counts.events += 1;
+        counts.made += 1;
+        let chosen = self.chosen.as_mut();
+        chosen.is_none_or(|chosen| chosen.wants(event))
     }
 }

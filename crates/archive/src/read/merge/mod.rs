@@ -8,12 +8,16 @@ use std::ops::Range;
 use timeline::Order;
 use timeline::layout::words::IMPORTANT_LANE;
 
+use crate::read::ahead::ReadBlocks;
 use crate::read::archive::Archive;
 use crate::read::chosen::Chosen;
 use crate::read::decode::Decoder;
 use crate::read::form::{Decoded, Moment};
 use crate::read::select::Select;
 use crate::read::unit::Unit;
+
+#[cfg(test)]
+mod tests;
 
 /// The key by which events are ordered. The first event has the least key.
 type Key = Moment;
@@ -63,6 +67,8 @@ pub struct ByTime<'a, T: Decoded> {
     important: Option<Key>,
     /// The events that are wanted.
     chosen: Chosen<'a>,
+    /// The blocks that other threads read.
+    ahead: Option<ReadBlocks<'a, T>>,
 }
 
 /// Some events of a unit.
@@ -105,6 +111,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             lost: 0,
             important: None,
             chosen: Chosen::default(),
+            ahead: None,
         };
         let waiting = units.iter().enumerate().map(|(i, unit)| {
             // The key of a unit must not be after any of its events, so the rest of the key is the
@@ -128,6 +135,12 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     pub(crate) fn chosen_by(self, select: Box<dyn Select + 'a>) -> ByTime<'a, T> {
         let chosen = Chosen::by(select);
         ByTime { chosen, ..self }
+    }
+
+    /// Takes blocks that other threads read.
+    pub(crate) fn ahead_by(self, ahead: ReadBlocks<'a, T>) -> ByTime<'a, T> {
+        let ahead = Some(ahead);
+        ByTime { ahead, ..self }
     }
 
     /// How many events, up to now, could not be read.
@@ -200,12 +213,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     /// Reads wanted events of a unit that were not taken yet. It keeps all if there is room.
     fn fill(&mut self, rank: usize, place: usize, is_first: bool) {
         self.empty(place);
-        let mut events = self.spare.pop().unwrap_or_default();
-        self.spared -= events.capacity() * size_of::<T>();
-        let number = self.rank(rank);
-        let unit = (&self.units[number], number);
-        let (chosen, decoder) = (&mut self.chosen, &mut self.decoder);
-        let lost = chosen.read(decoder, unit, is_first, &mut events);
+        let (mut events, lost) = self.read(self.rank(rank), is_first);
         let key = |event: &T| self.rising(event.moment());
         if !events.is_sorted_by_key(key) {
             events.sort_by_key(key);
@@ -246,6 +254,21 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         let batch = &mut self.batches[place];
         batch.bytes = weight + (batch.events.capacity() - count) * size_of::<T>();
         self.held += batch.bytes;
+    }
+
+    /// Reads a unit. Returns its wanted events, and how many cannot be read.
+    fn read(&mut self, number: usize, is_first: bool) -> (Vec<T>, u64) {
+        let ahead = self.ahead.as_mut();
+        if let Some(block) = ahead.and_then(|ahead| ahead.take(number)) {
+            self.chosen.miss(block.missed);
+            return (block.events, block.lost);
+        }
+        let mut events = self.spare.pop().unwrap_or_default();
+        self.spared -= events.capacity() * size_of::<T>();
+        let unit = (&self.units[number], number);
+        let (chosen, decoder) = (&mut self.chosen, &mut self.decoder);
+        let lost = chosen.read(decoder, unit, is_first, &mut events);
+        (events, lost)
     }
 
     /// The number of events of a unit that a batch takes, and their bytes. A batch takes an equal
@@ -413,82 +436,6 @@ impl<T: Decoded> Iterator for ByTime<'_, T> {
                 continue;
             }
             return taken;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::event::{RawDefinition, RawEvent};
-    use crate::read::recorded::RecordedEvent;
-    use crate::write::writer::{Form, Writer};
-
-    /// An archive of one ring with blocks of 50 events. Each block overlaps the next, and its
-    /// events are out of order. Every third archive has no ticks.
-    fn archive(magic: u64, seed: u64) -> Vec<u8> {
-        let mut file = Vec::new();
-        let mut writer = Writer::new(&mut file, magic, Form::Blocks);
-        for i in 0..200 {
-            let at = i + seed + i * 7_919 % 60;
-            let event = RawEvent {
-                definition: RawDefinition {
-                    event: Some(1),
-                    ..RawDefinition::default()
-                },
-                ticks: (seed % 3 != 1).then_some(at),
-                unix_nanos: Some(1 + at / 2),
-                lane: Some(i % 2),
-                number: Some(i / 2),
-                args: vec![(seed * 1_000 + i) as i64; 6],
-                ..RawEvent::default()
-            };
-            writer.event(&event).unwrap();
-            if i % 50 == 49 {
-                writer.flush().unwrap();
-            }
-        }
-        writer.flush().unwrap();
-        file
-    }
-
-    /// All events in this order, read with `room` bytes, and the most bytes that were in memory.
-    fn merged(archive: &Archive, order: Order, room: usize) -> (Vec<RecordedEvent>, usize) {
-        let mut merged = ByTime::with_room(archive, order, room);
-        let (mut events, mut most) = (Vec::new(), 0);
-        while let Some(event) = merged.next() {
-            most = most.max(merged.held);
-            let held: usize = merged.batches.iter().map(|batch| batch.bytes).sum();
-            assert_eq!(held, merged.held);
-            events.push(event);
-        }
-        assert_eq!((merged.lost, merged.held), (0, 0));
-        (events, most)
-    }
-
-    #[test]
-    fn the_order_does_not_depend_on_the_room() {
-        let same: Vec<_> = (0..15).map(|_| archive(1, 0)).collect();
-        let of_one_ring: Vec<_> = (0..15).map(|seed| archive(1, seed)).collect();
-        let of_several: Vec<_> = (0..15).map(|seed| archive(seed % 4, seed)).collect();
-        for parts in [same, of_one_ring, of_several] {
-            let archive = Archive::from_bytes(parts.concat());
-            let one_ring = archive.magics().count() < 2;
-            let mut expected: Vec<_> = archive.events().collect();
-            assert_eq!(expected.len(), 15 * 200);
-            expected.sort_by_key(|event| {
-                let (unix, ticks, ring, lane, number) = event.moment();
-                (if one_ring { 0 } else { unix }, ticks, ring, lane, number)
-            });
-            for order in [Order::OldestFirst, Order::NewestFirst] {
-                for room in [usize::MAX, 1 << 20, 100_000, 10_000, 0] {
-                    let (events, most) = merged(&archive, order, room);
-                    assert!(events == expected, "{order:?} with {room} bytes");
-                    // At least one event.
-                    assert!(most <= room.saturating_add(10_000), "{most} of {room}");
-                }
-                expected.reverse();
-            }
         }
     }
 }
