@@ -79,7 +79,7 @@ const LATER = {
   },
 };
 
-/** Loads a view, unless it is there. A failure is shown, and the next try begins anew. */
+/** Loads a view, unless it is there. Browsers remember a module that could not be loaded. */
 async function loadView(name) {
   const make = LATER[name];
   if (!make) return;
@@ -94,8 +94,7 @@ async function loadView(name) {
     }
     if (state.view === name) showView();
   } catch (error) {
-    LATER[name] = make;
-    showError(error, "This view cannot be loaded");
+    showError(error, "This view cannot be loaded; reload the page to try again");
   }
 }
 

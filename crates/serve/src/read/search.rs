@@ -1,8 +1,8 @@
 //! Finds lines by texts and conditions, and says how far it is.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -197,25 +197,25 @@ impl Runs {
 
 /// Finds by columns where wanted events may be, among those that all of these select. Makes none.
 pub fn pages_with(archive: &Archive, query: &Query, among: Vec<Selection>) -> Runs {
-    let runs = RefCell::new(Runs::default());
-    let mut select: Box<dyn Select> = Box::new((query.on(archive), Note(&runs)));
-    for among in among {
-        select = Box::new((among, select));
-    }
-    archive
-        .events_by_time_where(Order::OldestFirst, select)
-        .for_each(drop);
-    runs.into_inner()
+    let runs = Mutex::default();
+    let make = || {
+        let noted: Box<dyn Select> = Box::new((query.on(archive), Note(&runs)));
+        let among = among.iter().cloned();
+        among.fold(noted, |select, among| Box::new((among, select)))
+    };
+    archive.read_ahead(Order::OldestFirst, make, |events| events.for_each(drop));
+    runs.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Notes which places are left, and leaves none.
-struct Note<'r>(&'r RefCell<Runs>);
+struct Note<'r>(&'r Mutex<Runs>);
 
 impl Select for Note<'_> {
     fn choose(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
         let mut runs = vec![false; places.len().div_ceil(RUN)];
         places.iter().for_each(|place| runs[place / RUN] = true);
-        self.0.borrow_mut().0.insert(unit.number, runs);
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.0.insert(unit.number, runs);
         places.clear_range(0..places.len());
     }
 }
