@@ -128,6 +128,36 @@ fn filters_leave_durations_as_they_are() {
     }
 }
 
+#[test]
+fn a_dump_from_any_line_says_how_long_spans_took() {
+    let (name, directory) = (Name::new("spans-line"), tempfile::tempdir().unwrap());
+    let tl = name.create(16384);
+    event!(important: true, tl, Priority::Info, "engine", "begin all");
+    log_spans(&tl, 3, 100);
+    event!(important: true, tl, Priority::Info, "engine", "end all");
+    for source in sources(&name, directory.path()) {
+        if source.ends_with(".tla") {
+            succeed(&["index", &source]);
+        }
+        let lines = assert_lines_have_durations(&source);
+        assert!(lines > 2_000, "{lines}");
+    }
+}
+
+/// Compares dumps from some lines on with those of all events. Returns how many there are.
+fn assert_lines_have_durations(source: &str) -> usize {
+    let all = shown_of(&[source, "--reverse"]);
+    let lines = all.len();
+    for line in [0, 1, 2, lines / 3, lines / 2, lines - 10] {
+        let found = shown_of(&[source, "--line", &line.to_string()]);
+        let (events, durations): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        let (expected, exact): (Vec<_>, Vec<_>) = all[line..].iter().cloned().unzip();
+        assert_eq!(events, expected, "{source} {line}");
+        assert!(are_close(&durations, &exact), "{source} {line}");
+    }
+    lines
+}
+
 /// A part of an archive: events of two threads in two lanes of its own, with gaps, in blocks of a
 /// few events.
 fn with_gaps(form: Form, seed: u64, part: u64) -> Vec<u8> {
@@ -189,6 +219,8 @@ fn filters_hide_no_gap_from_a_duration() {
                 let known = assert_filter_keeps_durations(&source, &["--event", filter]);
                 assert!(known > 10, "{source} {filter}: {known}");
             }
+            succeed(&["index", &source]);
+            assert_lines_have_durations(&source);
         }
     }
 }

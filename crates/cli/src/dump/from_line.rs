@@ -8,12 +8,21 @@ use timeline_search::{Candidates, LineNumbers, Query, line_count};
 
 use super::Args;
 use super::merged::{Found, Printer};
+use crate::durations::{Pairing, PartialPairing};
 use crate::failure::Result;
 use crate::filters::Wanted;
 use crate::indexing;
 use crate::output;
 use crate::reading::Reading;
 use crate::text_lines::Moment;
+
+/// How long spans took.
+enum Durations<'a> {
+    /// All events are read.
+    OfAll(Box<Pairing<'a>>),
+    /// Only a part is.
+    OfPart(Box<PartialPairing<'a>>),
+}
 
 /// Prints the wanted events from a line on. Of an archive with an index, only what may be behind
 /// that line is read.
@@ -33,14 +42,29 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
         let rest = reading.events_where(Order::OldestFirst, index.rest());
         index.from_line(line, rest.map(|event| count(&event)).sum())
     });
-    let (mut events, mut numbers) = match candidates {
-        Some(Candidates {
-            selection, lines, ..
-        }) => (reading.events_where(Order::OldestFirst, selection), lines),
-        None => (
-            reading.events(Order::OldestFirst),
-            LineNumbers::new(Order::OldestFirst),
-        ),
+    let (mut events, mut numbers, mut durations) = match (candidates, reading.archive()) {
+        (
+            Some(Candidates {
+                selection, lines, ..
+            }),
+            Some(archive),
+        ) => {
+            let events = reading.events_where(Order::OldestFirst, selection);
+            (
+                events,
+                lines,
+                Durations::OfPart(Box::new(PartialPairing::new(archive))),
+            )
+        }
+        _ => {
+            let numbers = LineNumbers::new(Order::OldestFirst);
+            let events = reading.events(Order::OldestFirst);
+            (
+                events,
+                numbers,
+                Durations::OfAll(Box::new(Pairing::new(at))),
+            )
+        }
     };
     let mut wanted = Wanted::new(query, at);
     let mut out = output::stdout();
@@ -48,8 +72,12 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
     let mut left = args.max_entries.unwrap_or(usize::MAX);
     let mut is_there = false;
     while left > 0
-        && let Some(event) = events.next()
+        && let Some(mut event) = events.next()
     {
+        match &mut durations {
+            Durations::OfAll(pairing) => pairing.add(&mut event),
+            Durations::OfPart(pairing) => pairing.add(&mut event),
+        }
         if !is_there {
             let lines = count(&event);
             let (first, _) = numbers.next(&event, lines);

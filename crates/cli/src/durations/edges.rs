@@ -16,7 +16,7 @@ use crate::filters::{Wanted, wanted_events};
 
 /// Events before a wanted end among which its begin is looked for. Twice as many as a dump lets
 /// wait for a begin, because blocks of several lanes overlap.
-const REACH: usize = 1 << 17;
+pub const REACH: usize = 1 << 17;
 /// Nanoseconds before the first wanted time in which begins are looked for, as `timeline histogram`
 /// does.
 const LONGEST: u64 = 10_000_000_000;
