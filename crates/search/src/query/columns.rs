@@ -149,11 +149,17 @@ impl<'a> Filter<'a> {
 
     /// Clears the places of events whose messages cannot have the texts.
     fn by_text(&mut self, columns: &mut BlockColumns<'_>, places: &mut Places) {
-        let shapes = 0..columns.definitions().len();
-        let plans: Vec<Rc<TextPlan>> = shapes.map(|shape| self.text_plan(shape, columns)).collect();
+        // A block of an imported log has hundreds of shapes, and a page of it few.
+        let is_left = |shape: &usize| {
+            let mut of_shape = columns.places(*shape).iter();
+            of_shape.any(|place| places.has(usize::from(*place)))
+        };
+        let left = (0..columns.definitions().len()).filter(is_left);
+        let plans = left.map(|shape| (shape, self.text_plan(shape, columns)));
+        let plans: Vec<(usize, Rc<TextPlan>)> = plans.collect();
         let mut rows = Rows::new(columns);
-        for (shape, plan) in plans.iter().enumerate() {
-            rows.choose(plan, shape, places);
+        for (shape, plan) in &plans {
+            rows.choose(plan, *shape, places);
         }
     }
 
