@@ -37,8 +37,9 @@ impl Archive {
 
     /// Passes the events to `read` that the selects of `make` want, otherwise as
     /// [`Archive::events_by_time_where`]. Several threads read blocks, each with a select of its
-    /// own. With few blocks, or on one CPU, this thread reads them itself.
-    /// At most 32 MiB of events more are in memory, and those of a block of each thread.
+    /// own, and one of these is asked about all units. With few blocks, or on one CPU, this thread
+    /// reads them itself. At most 32 MiB of events more are in memory, and those of a block of each
+    /// thread.
     ///
     /// # Panics
     /// If `make` or a select panics.
