@@ -171,7 +171,7 @@ impl<T> Ahead<'_, T> {
         Some(*next)
     }
 
-    /// What was read of the block at this position. `None` if the threads ended before.
+    /// Waits for the block at this position. `None` if the threads ended before they read it.
     fn wait_for(&self, at: usize) -> Option<ReadBlock<T>> {
         let mut state = self.state();
         state.reached = state.reached.max(at + 1);

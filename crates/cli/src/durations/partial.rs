@@ -1,7 +1,7 @@
 //! Says how long spans took that end among some of the events of an archive, oldest first.
 //!
-//! Their begins may be among the events that are not read. So the begins and ends are read by
-//! themselves, from so many events before the first one on that a dump would look as far.
+//! Their begins may be among the events that are not read. So a second reading gives the begins and
+//! ends alone. It starts as many events earlier as a dump looks for the begin of a span.
 
 use std::collections::HashMap;
 use std::iter::Peekable;
