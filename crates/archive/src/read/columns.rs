@@ -104,14 +104,14 @@ impl<'a> BlockColumns<'a> {
 
     /// The number of the thread of each event, in [`BlockColumns::threads`].
     pub fn thread_numbers(&self) -> Option<Vec<u16>> {
-        let (mut column, mut numbers) = (self.columns[THREAD], Vec::new());
-        column.each(self.shapes.len(), |number| numbers.push(number))?;
-        let known = |number: u64| u16::try_from(number).ok().filter(|n| self.has_thread(*n));
-        numbers.into_iter().map(known).collect()
-    }
-
-    fn has_thread(&self, number: u16) -> bool {
-        usize::from(number) < self.threads.len()
+        let (mut column, count) = (self.columns[THREAD], self.shapes.len());
+        let (mut numbers, mut highest) = (Vec::with_capacity(count), 0);
+        column.each(count, |number| {
+            numbers.push(number as u16);
+            highest = highest.max(number);
+        })?;
+        let are_known = count == 0 || highest < self.threads.len() as u64;
+        (are_known && highest <= u16::MAX.into()).then_some(numbers)
     }
 
     /// The core of each event; 0xffff if it is not known.

@@ -5,7 +5,6 @@
 //! event all the same (of plain records, keys, values, behind a gap) is merged with these rows.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use timeline::{Event, EventId, Order};
@@ -117,7 +116,8 @@ pub fn each_duration(
         filter: needs_ends.then(|| wanted.query.on(archive)),
         ends: wanted.ends(),
         one_ring,
-        rows: VecDeque::new(),
+        rows: Vec::new(),
+        released: 0,
         ended: Vec::new(),
     });
     let rows = Rows {
@@ -154,8 +154,9 @@ struct State<'s, 'm> {
     filter: Option<Filter<'s>>,
     ends: Range<u64>,
     one_ring: bool,
-    /// In order.
-    rows: VecDeque<Row>,
+    /// In order; the first of them were given to the matcher.
+    rows: Vec<Row>,
+    released: usize,
     /// Those that an event has ended.
     ended: Vec<Found>,
 }
@@ -164,26 +165,39 @@ impl State<'_, '_> {
     /// Adds the rows before a moment to the matcher, or all.
     fn release(&mut self, before: Option<Moment>) {
         let one_ring = self.one_ring;
+        let waiting = &self.rows[self.released..];
         let is_before = |row: &Row| before.is_none_or(|moment| row.at(one_ring) < moment);
-        while let Some(row) = self.rows.front().filter(|row| is_before(row)) {
-            let (ends, found) = (&self.ends, &mut self.found);
-            let part = (row.id, row.thread, row.time);
-            self.matcher.add_row(part, |series, duration| {
-                if ends.contains(&duration.end) {
-                    found(series, duration);
-                }
-            });
-            self.rows.pop_front();
+        let count = waiting.partition_point(is_before);
+        let (ends, found) = (&self.ends, &mut self.found);
+        for row in &waiting[..count] {
+            // 0 is a time that is not known.
+            let time = (row.time != 0).then_some(row.time);
+            self.matcher
+                .add_row((row.id, row.thread, time), |series, duration| {
+                    if ends.contains(&duration.end) {
+                        found(series, duration);
+                    }
+                });
         }
+        self.released += count;
+    }
+
+    /// How many rows wait.
+    fn waiting(&self) -> usize {
+        self.rows.len() - self.released
     }
 
     /// Adds the rows of a block. `None` if a column is damaged.
     fn take(&mut self, columns: &BlockColumns<'_>, needs: &[Need]) -> Option<()> {
         let moments = columns.ticks_and_times()?;
         let threads = columns.thread_numbers()?;
+        if self.released >= self.waiting() {
+            self.rows.drain(..self.released);
+            self.released = 0;
+        }
+        let sorted = self.rows.len().saturating_sub(1);
         let parts = columns.shapes().iter().zip(moments).zip(threads);
         let parts = parts.filter(|((shape, _), _)| needs[usize::from(**shape)] == Need::Row);
-        let sorted = self.rows.len().saturating_sub(1);
         self.rows
             .extend(parts.map(|((shape, (ticks, time)), thread)| Row {
                 ticks,
@@ -191,9 +205,10 @@ impl State<'_, '_> {
                 id: columns.definitions()[usize::from(*shape)],
                 thread: columns.threads()[usize::from(thread)],
             }));
-        let at = |row: &Row| row.at(self.one_ring);
-        if !self.rows.range(sorted..).is_sorted_by_key(at) {
-            self.rows.make_contiguous().sort_by_key(at);
+        let one_ring = self.one_ring;
+        let at = |row: &Row| row.at(one_ring);
+        if !self.rows[sorted..].is_sorted_by_key(at) {
+            self.rows[self.released..].sort_by_key(at);
         }
         Some(())
     }
@@ -248,7 +263,7 @@ impl Select for Rows<'_, '_, '_> {
             let first = moment(self.one_ring, ticks, unit.unix.0);
             state.release(Some(first));
         }
-        let is_full = state.rows.len() >= MOST_WAITING;
+        let is_full = state.waiting() >= MOST_WAITING;
         let is_taken = *self.taken[unit.number].get_or_insert(!unit.has_gap && !is_full);
         let (Some(columns), true) = (columns, is_taken) else {
             return;

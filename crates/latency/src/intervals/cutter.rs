@@ -1,6 +1,7 @@
 //! Cuts a stream of durations into intervals, each with a histogram for each tag.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,6 +113,8 @@ pub struct Intervals {
     next: (u64, usize),
     /// The newest interval that time has reached.
     newest: u64,
+    /// The interval of the last time that was reached, and the times of that interval.
+    reached: (u64, Range<u64>),
     finished: bool,
     late: u64,
     clamped: u64,
@@ -142,6 +145,7 @@ impl Intervals {
             open: BTreeMap::new(),
             next: (0, 0),
             newest: 0,
+            reached: (0, 0..0),
             finished: false,
             late: 0,
             clamped: 0,
@@ -187,25 +191,29 @@ impl Intervals {
                 oldest
             }
         };
+        let expected = self.options.expected;
+        let there = self.open.get_mut(&interval);
+        let there = there.and_then(|slot| slot.get_mut(tag.0)?.as_mut());
+        let within = match there {
+            Some(histogram) => record_in(histogram, value, expected),
+            None => record_in(self.begin_histogram(interval, tag), value, expected),
+        };
+        self.clamped += u64::from(!within);
+    }
+
+    /// The new histogram of an interval and a tag.
+    #[inline(never)]
+    fn begin_histogram(&mut self, interval: u64, tag: TagId) -> &mut Histogram<u64> {
         let slot = self.open.entry(interval).or_default();
         if slot.len() <= tag.0 {
             slot.resize_with(tag.0 + 1, || None);
         }
-        let (shape, longest) = (&self.options.shape, self.longest[tag.0]);
-        let made = || {
-            shape
-                .histogram_up_to(longest)
-                .unwrap_or_else(|_| self.empty.clone())
-        };
-        let histogram = slot[tag.0].get_or_insert_with(made);
-        let within = match self.options.expected {
-            Some(expected) => {
-                let expected = u64::try_from(expected.as_nanos()).unwrap_or(u64::MAX);
-                shape::record_corrected(histogram, value, expected)
-            }
-            None => shape::record(histogram, value),
-        };
-        self.clamped += u64::from(!within);
+        let made = self
+            .options
+            .shape
+            .histogram_up_to(self.longest[tag.0])
+            .unwrap_or_else(|_| self.empty.clone());
+        slot[tag.0].insert(made)
     }
 
     /// Tells that it is `now`, in nanoseconds since 1970, and intervals before are due although
@@ -220,16 +228,23 @@ impl Intervals {
     }
 
     /// The next interval that is due, if there is one.
+    #[inline]
     pub fn due(&mut self) -> Option<Interval> {
-        let base = self.base?;
-        let (number, tag) = self.next;
         let last = match self.finished {
             true => self.newest.checked_add(1)?,
             false => self.newest.saturating_sub(self.options.late.into()),
         };
-        if number >= last || self.tags.is_empty() {
+        // Asked after each duration, and nearly always in vain.
+        if self.next.0 >= last || self.tags.is_empty() {
             return None;
         }
+        self.give_next(last)
+    }
+
+    /// Gives away the next interval, of those before `last`.
+    fn give_next(&mut self, last: u64) -> Option<Interval> {
+        let base = self.base?;
+        let (number, tag) = self.next;
         if tag == 0 && self.skips_gap(last) {
             return self.due();
         }
@@ -295,14 +310,37 @@ impl Intervals {
     }
 
     /// Which interval this time is in, if it is not before the first; and time has come so far.
+    #[inline]
     fn reach(&mut self, time: u64) -> Option<u64> {
+        // Most times are in the interval of the one before: no division tells that.
+        match &self.reached {
+            (interval, times) if times.contains(&time) => Some(*interval),
+            _ => self.reach_other(time),
+        }
+    }
+
+    fn reach_other(&mut self, time: u64) -> Option<u64> {
         let base = match self.base {
             Some(base) => base,
             None => self.begin(time),
         };
         let interval = time.checked_sub(base)? / self.length;
         self.newest = self.newest.max(interval);
+        let start = base + interval * self.length;
+        self.reached = (interval, start..start.saturating_add(self.length));
         Some(interval)
+    }
+}
+
+/// Records a duration; false if it is longer than the highest of the histogram.
+#[inline]
+fn record_in(histogram: &mut Histogram<u64>, value: u64, expected: Option<Duration>) -> bool {
+    match expected {
+        Some(expected) => {
+            let expected = u64::try_from(expected.as_nanos()).unwrap_or(u64::MAX);
+            shape::record_corrected(histogram, value, expected)
+        }
+        None => shape::record(histogram, value),
     }
 }
 

@@ -199,14 +199,15 @@ impl<'a> Matcher<'a> {
     }
 
     /// Takes the next event, of which only this is known: its definition, its thread and its time.
-    #[cfg(feature = "archives")]
+    /// [`Matcher::need`] says of which definitions that is enough.
+    #[cfg(any(feature = "archives", feature = "triggers"))]
     #[inline]
     pub(crate) fn add_row(
         &mut self,
-        (id, thread, time): (EventId, ThreadKey, u64),
+        (id, thread, time): (EventId, ThreadKey, Option<u64>),
         found: impl FnMut(&[Series], Found),
     ) {
-        self.play((id, thread, (time != 0).then_some(time), None), found);
+        self.play((id, thread, time, None), found);
     }
 
     #[inline]
@@ -246,7 +247,7 @@ impl<'a> Matcher<'a> {
 
     /// What is needed of the events of a definition. `ends`: whether events that end a duration are
     /// needed whatever it is.
-    #[cfg(feature = "archives")]
+    #[cfg(any(feature = "archives", feature = "triggers"))]
     pub(crate) fn need(&mut self, id: EventId, ends: bool) -> Need {
         self.learn(id);
         let roles = self.roles(id).map_or(&[][..], |roles| &roles.list);
@@ -289,8 +290,8 @@ impl<'a> Matcher<'a> {
 }
 
 /// What is needed of an event.
-#[cfg(feature = "archives")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg(any(feature = "archives", feature = "triggers"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Need {
     /// It plays no part.
     Nothing,

@@ -19,13 +19,13 @@ mod times;
 mod tests;
 
 pub use losses::Losses;
-#[cfg(feature = "archives")]
+#[cfg(any(feature = "archives", feature = "triggers"))]
 pub(crate) use matcher::Need;
 pub use matcher::{Found, Matcher, Open};
 pub use measure::{Measure, Series, Unit};
 pub use parse::NoMeasure;
 pub use roles::concerns;
-#[cfg(feature = "archives")]
+#[cfg(any(feature = "archives", feature = "triggers"))]
 pub(crate) use threads::ThreadKey;
 #[cfg(feature = "triggers")]
 pub use times::Times;
