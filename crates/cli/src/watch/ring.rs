@@ -120,11 +120,8 @@ impl<'a> Watcher<'a> {
         }
         while let Some(entry) = self.follow.next_entry() {
             entries += entry.entries() as u64;
-            // Most events are not even taken apart.
-            if triggers.concerns(entry.id()) || entry.is_behind_gap() {
-                let placed = self.follow.placed_event(&entry);
-                triggers.add(&placed.event, &mut tell);
-            }
+            let make = || self.follow.placed_event(&entry).event;
+            triggers.add_entry(&entry, make, &mut tell);
         }
         let is_all = self.follow.left_of(&held) == 0;
         if is_all {

@@ -38,9 +38,15 @@ impl<'a> Times<'a> {
         if let Some(time) = event.time {
             return Some(time.get());
         }
-        let time = self.between.and_then(|it| it.unix_nanos(event.ticks));
-        let time = time.or_else(|| self.line?.time(event.ticks));
-        time.or_else(|| self.ask(event))
+        self.at(event.ticks).or_else(|| self.ask(event))
+    }
+
+    /// The time of an event of the ring that was logged at these ticks, if those of events before
+    /// tell it.
+    #[inline]
+    pub fn at(&self, ticks: u64) -> Option<u64> {
+        let time = self.between.and_then(|it| it.unix_nanos(ticks));
+        time.or_else(|| self.line?.time(ticks))
     }
 
     #[cold]

@@ -1,12 +1,12 @@
 //! Gives the events of a stream to the conditions that they concern.
 
-use timeline::{Definition, Event, EventId, Source};
+use timeline::{Definition, EntryEvent, Event, EventId, Source};
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;
 use super::fired::Fired;
 use super::state::{Given, State};
-use crate::spans::Times;
+use crate::spans::{Need, Times};
 
 /// Conditions on a stream of events, the oldest first.
 ///
@@ -45,13 +45,20 @@ use crate::spans::Times;
 pub struct Triggers<'a> {
     source: &'a dyn Source,
     states: Vec<State<'a>>,
-    /// By the number of the event, of those that are defined: the conditions that it concerns.
-    concerned: Vec<Option<Box<[usize]>>>,
+    /// By the number of the event, of those that are defined.
+    concerned: Vec<Option<Concerned>>,
     wanted: Option<Filter<'a>>,
     is_left_out: fn(&Definition) -> bool,
     times: Times<'a>,
     /// The last time that was seen.
     now: u64,
+}
+
+/// The conditions that the events of a definition concern.
+struct Concerned {
+    conditions: Box<[usize]>,
+    /// What they need of such an event.
+    need: Need,
 }
 
 impl<'a> Triggers<'a> {
@@ -89,40 +96,74 @@ impl<'a> Triggers<'a> {
         self
     }
 
-    /// Whether an event with this definition matters. Others need not be added, unless entries are
-    /// missing before them.
     #[inline]
-    pub fn concerns(&mut self, id: EventId) -> bool {
+    fn need(&mut self, id: EventId) -> Need {
         match self.concerned.get(id.0 as usize) {
-            Some(Some(conditions)) => !conditions.is_empty(),
+            Some(Some(concerned)) => concerned.need,
             _ => self.learn(id),
         }
     }
 
     #[cold]
-    fn learn(&mut self, id: EventId) -> bool {
+    fn learn(&mut self, id: EventId) -> Need {
         let Some(definition) = self.source.definition(id) else {
-            return false;
+            return Need::Nothing;
         };
-        let states = self.states.iter_mut().enumerate();
-        let concerned = states.filter_map(|(number, state)| {
-            let is_in = !(self.is_left_out)(definition) && state.concerns(id, definition);
-            is_in.then_some(number)
-        });
-        let (concerned, place): (Box<[usize]>, usize) = (concerned.collect(), id.0 as usize);
-        let concerns = !concerned.is_empty();
+        let mut conditions = Vec::new();
+        let is_filtered = self.wanted.is_some();
+        let mut need = Need::Nothing;
+        for (number, state) in self.states.iter_mut().enumerate() {
+            let of_state = match (self.is_left_out)(definition) {
+                true => Need::Nothing,
+                false => state.need(id, definition, is_filtered),
+            };
+            if of_state != Need::Nothing {
+                conditions.push(number);
+                need = need.max(of_state);
+            }
+        }
+        let (conditions, place) = (conditions.into(), id.0 as usize);
         // Only defined events make this longer.
         if self.concerned.len() <= place {
             self.concerned.resize_with(place + 1, || None);
         }
-        self.concerned[place] = Some(concerned);
-        concerns
+        self.concerned[place] = Some(Concerned { conditions, need });
+        need
+    }
+
+    /// Takes the next event of a ring that is not important, and tells `fired` of each condition
+    /// that it meets. `make` makes it of its entries. That takes longer than to find out what most
+    /// events mean, so it is called for few.
+    #[inline]
+    pub fn add_entry(
+        &mut self,
+        entry: &EntryEvent,
+        make: impl FnOnce() -> Event,
+        fired: &mut dyn FnMut(Fired),
+    ) {
+        let need = self.need(entry.id());
+        if entry.is_behind_gap() {
+            return self.add(&make(), fired);
+        }
+        match (need, self.times.at(entry.ticks())) {
+            (Need::Nothing, _) => {}
+            (Need::Row, Some(time)) => {
+                self.now = self.now.max(time);
+                let place = entry.id().0 as usize;
+                let concerned = self.concerned[place].iter();
+                for number in concerned.flat_map(|it| &it.conditions) {
+                    let row = (entry.id(), entry.thread(), Some(time));
+                    self.states[*number].add_row(row, self.source, fired);
+                }
+            }
+            _ => self.add(&make(), fired),
+        }
     }
 
     /// Takes the next event, and tells `fired` of each condition that it meets.
     #[inline]
     pub fn add(&mut self, event: &Event, fired: &mut dyn FnMut(Fired)) {
-        let concerns = self.concerns(event.id);
+        let concerns = self.need(event.id) != Need::Nothing;
         if !concerns && event.missed == 0 {
             return;
         }
@@ -145,8 +186,8 @@ impl<'a> Triggers<'a> {
             is_wanted: wanted.is_none_or(|filter| filter.matches(event)),
             source: self.source,
         };
-        let concerned = self.concerned[event.id.0 as usize].iter().flatten();
-        for number in concerned {
+        let concerned = self.concerned[event.id.0 as usize].iter();
+        for number in concerned.flat_map(|it| &it.conditions) {
             self.states[*number].add(given, fired);
         }
     }

@@ -8,7 +8,7 @@ use super::fired::{Fired, Seen};
 use super::kind::{Kind, Limit};
 use super::level::Level;
 use super::window::{Ended, InWindow, Window};
-use crate::spans::{Found, Matcher};
+use crate::spans::{Found, Matcher, Need, ThreadKey};
 
 /// A condition, and what it knows of the stream.
 pub struct State<'a> {
@@ -112,15 +112,46 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Whether the events of a definition matter.
-    pub fn concerns(&mut self, id: EventId, definition: &Definition) -> bool {
+    /// What is needed of the events of a definition. `is_filtered`: whether some may not be wanted.
+    pub fn need(&mut self, id: EventId, definition: &Definition, is_filtered: bool) -> Need {
         match &mut self.watched {
-            Watched::Spans { matcher, .. } | Watched::Percentile { matcher, .. } => {
-                matcher.concerns_all(id)
-            }
+            Watched::Spans { matcher, .. } => matcher.need(id, is_filtered),
+            // The window has to know the time.
+            Watched::Percentile { matcher, .. } => match matcher.concerns_all(id) {
+                true => Need::Event,
+                false => Need::Nothing,
+            },
             Watched::Rate { events, .. }
             | Watched::Event { events, .. }
-            | Watched::Missing { events, .. } => matches_pattern(events, &definition.name()),
+            | Watched::Missing { events, .. }
+                if matches_pattern(events, &definition.name()) =>
+            {
+                Need::Event
+            }
+            _ => Need::Nothing,
+        }
+    }
+
+    /// Takes an event of which no more than this is needed.
+    #[inline]
+    pub fn add_row(
+        &mut self,
+        row: (EventId, ThreadKey, Option<u64>),
+        source: &dyn Source,
+        fired: &mut dyn FnMut(Fired),
+    ) {
+        let Watched::Spans { matcher, limit } = &mut self.watched else {
+            return;
+        };
+        let mut met = None;
+        matcher.add_row(row, |_, found| {
+            if limit.is_met_by(found.value) && !found.told {
+                met = Some(found);
+            }
+        });
+        if let Some(found) = met {
+            let thread = source.thread_of(found.thread, found.tid);
+            fired(of_span(self.number, matcher, found, thread));
         }
     }
 

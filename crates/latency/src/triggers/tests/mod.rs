@@ -1,5 +1,6 @@
 //! Tests conditions: how they are read, and that they are met when a naive model says so.
 
+mod entries;
 mod model;
 mod read;
 mod streams;
