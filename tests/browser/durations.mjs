@@ -46,7 +46,11 @@ async function bar({ page, demand }, name, words) {
     await page.waitForFunction(() => /^(begin|start) /.test(
       document.querySelector("#tip .tip-message").textContent));
     const colours = await page.$eval("#canvas", (canvas, [x, y]) => {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const { width, height } = canvas;
+      // The browser complains if pixels of the page's own canvas are read again and again.
+      const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, width, height);
       const pixels = new Uint32Array(data.buffer);
       // The row has its own colour at the left end.
       return [pixels[y * canvas.width + x], pixels[y * canvas.width + 2]];
@@ -131,6 +135,29 @@ export async function durations(tools) {
   demand(page.url() === state, "the link", state, "became", page.url());
   await page.close();
   return `latency: ${shown.join(", ")}; ${count} in a cell`;
+}
+
+/**
+ * In the tracks of a few seconds, there are the spans of an hour around them, too: above those that
+ * they enclose.
+ */
+export async function longSpans(tools, begin) {
+  const { page, tracksDrawn } = tools;
+  await page.waitForFunction(tracksDrawn);
+  await page.waitForFunction(() => /3 spans,/.test(
+    document.querySelector("#tracks-said").textContent));
+  const [day, step, wait] = await page.evaluate(async (begin) => {
+    const { dateAndTime, duration } = await import(new URL("app/time.js", document.baseURI).href);
+    const words = (seconds, from) => `${duration(BigInt(seconds) * 1_000_000_000n)} from ${
+      dateAndTime(BigInt(begin) + BigInt(from) * 1_000_000_000n)}`;
+    return [words(3600, 0), words(1, 1802), `open for ${words(3599, 1)}`];
+  }, begin);
+  const [, above] = await bar(tools, "job.day", day);
+  const [, below] = await bar(tools, "job.step", step);
+  tools.demand(above < below, "the step is at", below, "and what it lies in at", above);
+  await bar(tools, "job.wait", wait);
+  await page.close();
+  return "tracks: spans of an hour in a window of seconds";
 }
 
 /** The view of a log that grows is read again. */

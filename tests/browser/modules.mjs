@@ -31,7 +31,43 @@ export async function compareModules({ seed, id, query }) {
   await searchesThatGoOn();
   await windows();
   await conditions();
+  await lanes();
   return wrong;
+
+  // A bar is below all bars that it lies in, also if it does not know of the long ones among them.
+  async function lanes() {
+    const { setLanes } = await load("spandata");
+    for (let n = 0; n < 300; n += 1) {
+      const bars = [];
+      const nest = (from, to, depth) => {
+        for (let at = from + below(20); at < to && depth < 5;) {
+          const end = Math.min(to, at + 1 + below(60));
+          bars.push({ offset: at, length: end - at, depth, whole: depth });
+          nest(at + 1, end - 1, depth + 1);
+          at = end + below(20);
+        }
+      };
+      nest(0, 400, 0);
+      const long = below(60);
+      for (const bar of bars.filter(({ length }) => length < long)) {
+        bar.depth -= bars.filter((one) => one.length >= long && one.offset < bar.offset
+          && one.offset + one.length >= bar.offset + bar.length).length;
+      }
+      const keyed = Array.from({ length: below(4) }, () => ({ offset: below(400),
+        length: 1 + below(100), depth: 0, keyed: true }));
+      const deepest = bars.reduce((most, { whole }) => Math.max(most, whole + 1), 0);
+      const all = [...bars, ...keyed].sort(() => random() - 0.5);
+      const count = setLanes(all);
+      for (const { lane, whole } of bars) check(lane === whole, "lane", lane, "not", whole);
+      for (const one of keyed) {
+        check(one.lane >= Math.min(5, deepest), "a bar with a key is in lane", one.lane);
+        const together = keyed.filter((other) => other.lane === one.lane && other !== one
+          && other.offset < one.offset + one.length && one.offset < other.offset + other.length);
+        check(one.lane === 5 || together.length === 0, "bars with keys are on each other");
+      }
+      check(count <= 6 && all.every(({ lane }) => lane < count), "lanes of", count);
+    }
+  }
 
   // A time that is written and read again is the same, to the nanosecond.
   async function times() {

@@ -4,15 +4,16 @@
 //       "archive":{"id":"a.tla","path":"/srv/a.tla","query":"got","category":"net","source":"of"},
 //       "live":{"id":"/demo","pid":4711},"screenshots":"/tmp/shots"}'
 //
-// The program with the number `pid` logs to the timeline of `live`, and is killed. Without
-// `live`, that part is left out; `only` lists the parts to try. CHROMIUM is the browser, and
+// The program with the number `pid` logs to the timeline of `live`, and is killed. `hour` is an
+// archive of an hour with long spans. Without `live` or `hour`, these parts are left out; `only`
+// lists the parts to try. CHROMIUM is the browser, and
 // playwright-core is found in node_modules beside this file, or in NODE_PATH. Prints a line for
 // each part that holds, and what differs; ends with 1 then.
 
 import { execFileSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { durations, growing } from "./durations.mjs";
+import { durations, growing, longSpans } from "./durations.mjs";
 import { compareModules } from "./modules.mjs";
 
 const { chromium } = createRequire(import.meta.url)("playwright-core");
@@ -379,6 +380,14 @@ async function latency(context) {
   return durations({ page, rows, shot, timeline, demand, archive, latencyDrawn, tracksDrawn });
 }
 
+async function hour(context) {
+  const { id, begin } = given.hour;
+  const from = BigInt(begin) + 1_800_000_000_000n;
+  const rest = { view: "tracks", from, to: from + 5_000_000_000n };
+  const page = await open(context, fragmentOf(id, rest));
+  return longSpans({ page, demand, tracksDrawn }, begin);
+}
+
 async function latencyGrows(context) {
   const fragment = fragmentOf(live.id, { view: "latency", what: "every net.sent" });
   return growing({ page: await open(context, fragment, "live: "), latencyDrawn });
@@ -416,6 +425,7 @@ const context = await browser.newContext({ colorScheme: "light",
   viewport: { width: 1280, height: 800 } });
 const parts = [modules, lines, search, filters, tracks, latency, links, editor, dark, narrow,
   failing];
+if (given.hour) parts.push(hour);
 if (live) parts.push(latencyGrows, follow);
 let failed = false;
 for (const part of parts) {

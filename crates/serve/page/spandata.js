@@ -1,124 +1,99 @@
-// The spans of the tracks: asked for when few enough events are seen, and kept until others are.
+// The spans of the tracks as bars by row. Short ones are asked for when few enough events are
+// seen, long ones always.
 
-import { getJson, isAbort, ofLog } from "./api.js";
-import { debounced } from "./dom.js";
-import { showError } from "./status.js";
-import { endOf } from "./window.js";
-
-/** Spans of fewer pixels are not asked for. */
-const LEAST = 1.5;
-
-/** While a log grows, spans are asked for again after so many ms. */
-const AGAIN = 1_000;
+import { SpanReader } from "./spanread.js";
 
 /** Bars that are under each other in a row. Deeper ones are drawn in the last one. */
 const MOST_LANES = 6;
 
-/** Puts spans that overlap without being nested, as those with keys do, under each other. */
-function lanesOf(spans) {
-  const nested = spans.reduce((most, [, , , depth, keyed]) => (keyed ? most
-    : Math.max(most, depth + 1)), 0);
+/** What the flags of a span say: its events are paired by a key; it has not ended. */
+const KEYED = 1;
+const OPEN = 2;
+
+/** Puts bars that lie in others under those. A short one may not know of the long one that it
+ * lies in. Bars with keys, which overlap without being nested, come below all others. */
+export function setLanes(bars) {
+  bars.sort((one, other) => one.offset - other.offset || one.depth - other.depth
+    || other.length - one.length);
+  const around = [];
+  let nested = 0;
+  for (const bar of bars.filter((one) => !one.keyed)) {
+    while (around.length && around.at(-1) <= bar.offset) around.pop();
+    bar.lane = Math.max(bar.depth, around.length);
+    nested = Math.max(nested, bar.lane + 1);
+    around.push(bar.offset + bar.length);
+  }
   const ends = [];
-  const lanes = spans.map(([, begin, end, depth, keyed]) => {
-    if (!keyed) return depth;
-    let lane = ends.findIndex((last) => last <= begin);
-    if (lane < 0) lane = ends.length;
-    ends[lane] = end;
-    return nested + lane;
-  });
-  return { lanes, count: nested + ends.length };
+  for (const bar of bars.filter((one) => one.keyed)) {
+    let free = ends.findIndex((last) => last <= bar.offset);
+    if (free < 0) free = ends.length;
+    ends[free] = bar.offset + bar.length;
+    bar.lane = nested + free;
+  }
+  for (const bar of bars) bar.lane = Math.min(MOST_LANES - 1, bar.lane);
+  return Math.min(MOST_LANES, nested + ends.length);
 }
 
 export class SpanData {
-  #running = null;
-
   /** Calls `changed` when there are others. */
   constructor(changed) {
     this.changed = changed;
-    this.log = null;
-    this.#drop();
-    this.read = debounced(120, () => this.#read());
-  }
-
-  #drop() {
-    this.answer = null;
-    this.wanted = null;
-    this.count = 0;
-    this.rows = new Map();
-    this.lanes = 0;
+    this.readers = [false, true].map((long) => new SpanReader(long, changed));
+    this.#put(null, null);
   }
 
   open(log) {
-    this.log = log;
-    this.forget();
+    for (const reader of this.readers) reader.open(log);
   }
 
-  /** Too much is seen for spans. */
-  forget() {
-    this.#running?.abort();
-    this.#running = null;
-    this.read.cancel();
-    this.#drop();
+  /** Asks for the spans of a window, unless they are here. `question` is that of the tracks. Of
+   * many events, only long spans can be seen. */
+  want(view, pixels, question, areFew) {
+    const [short, long] = this.readers;
+    if (areFew) short.want(view, pixels, question);
+    else this.#forget(short);
+    long.want(view, pixels, question);
   }
 
-  /** Asks for the spans of a window, unless they are here. `question` is that of the tracks. */
-  want(view, pixels, question) {
-    const wide = view.span / Math.max(1, pixels);
-    const end = endOf(view);
-    const isGood = (one) => one && one.from <= view.from && one.to >= end
-      && one.question.by === question.by && one.question.filters === question.filters
-      && (one.complete || (one.wide <= wide * 2 && one.wide * 2 >= wide))
-      && (one.question === question || this.#isNew(one));
-    if (isGood(this.answer) || isGood(this.wanted)) return;
-    const margin = BigInt(Math.round(view.span / 4));
-    const from = view.from > margin ? view.from - margin : 0n;
-    this.wanted = { from, to: end + margin, wide, question, complete: false,
-      read: performance.now(), took: 0 };
-    this.read();
+  #forget(reader) {
+    const had = reader.answer !== null;
+    reader.forget();
+    if (had) this.changed();
   }
 
-  // While a log grows, what was read a moment ago is good enough.
-  #isNew(one) {
-    const rest = one.read + Math.max(AGAIN, 5 * one.took) - performance.now();
-    if (rest <= 0) return false;
-    this.later ||= setTimeout(() => { this.later = 0; this.changed(); }, rest + 10);
-    return true;
+  /** Takes over what was read since. */
+  refresh() {
+    const [short, long] = this.readers.map((reader) => reader.answer);
+    if (short !== this.taken[0] || long !== this.taken[1]) this.#put(short, long);
   }
 
-  async #read() {
-    const asked = this.wanted;
-    const { log } = this;
-    this.#running?.abort();
-    this.#running = new AbortController();
-    const { by, filters } = asked.question;
-    const words = [["by", by], ["from", asked.from], ["to", asked.to],
-      ["min", Math.floor(asked.wide * LEAST)], ...filters];
-    try {
-      const said = await getJson(ofLog(log.id, "spans"), words, this.#running.signal);
-      if (log === this.log) this.#take(said, asked);
-    } catch (error) {
-      if (isAbort(error)) return;
-      showError(error, "Spans");
-    }
-    if (this.wanted === asked) this.wanted = null;
-    this.changed();
-  }
-
-  #take(said, asked) {
-    asked.took = performance.now() - asked.read;
-    asked.complete = said.short === 0 && said.more === 0;
-    this.answer = { ...asked, names: said.names, short: said.short, more: said.more };
+  #put(...answers) {
+    this.taken = answers;
+    const there = answers.filter(Boolean);
+    /** From where the offsets of bars count. */
+    this.from = there[0]?.from ?? 0n;
+    /** How many are not drawn; unknown, and so none, if only long ones were asked for. */
+    this.left = answers[0] ? there.reduce((sum, { short, more }) => sum + short + more, 0) : 0;
     this.rows = new Map();
-    this.lanes = this.count = 0;
-    for (const { name, tid, pid, process, core, spans } of said.rows) {
-      const { lanes, count } = lanesOf(spans);
-      this.lanes = Math.min(MOST_LANES, Math.max(this.lanes, count));
-      this.count += spans.length;
-      const key = JSON.stringify([process, pid, tid, name, core]);
-      this.rows.set(key, spans.map(([place, begin, end], number) => ({
-        name: said.names[place], begin: asked.from + BigInt(begin), end: asked.from + BigInt(end),
-        offset: begin, length: end - begin, lane: Math.min(MOST_LANES - 1, lanes[number]),
-      })));
+    for (const { from, names, rows } of there) {
+      for (const row of rows) this.#add(row, names, from);
+    }
+    this.count = this.lanes = 0;
+    for (const bars of this.rows.values()) {
+      this.count += bars.length;
+      this.lanes = Math.max(this.lanes, setLanes(bars));
+    }
+  }
+
+  #add({ name, tid, pid, process, core, spans }, names, from) {
+    const key = JSON.stringify([process, pid, tid, name, core]);
+    if (!this.rows.has(key)) this.rows.set(key, []);
+    const bars = this.rows.get(key);
+    for (const [place, begin, end, depth, flags] of spans) {
+      const begun = from + BigInt(begin);
+      bars.push({ name: names[place], begin: begun, end: from + BigInt(end),
+        offset: Number(begun - this.from), length: end - begin, depth,
+        keyed: (flags & KEYED) !== 0, open: (flags & OPEN) !== 0 });
     }
   }
 }

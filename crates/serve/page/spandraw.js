@@ -12,14 +12,14 @@ const NAMED = 26;
 export function drawSpans(context, spans, { from, view, x: left, y, plot, tall }) {
   const scale = plot / view.span;
   const delta = Number(from - view.from);
-  for (const { name, offset, length, lane } of spans) {
+  for (const { name, offset, length, lane, open } of spans) {
     const begin = (offset + delta) * scale;
     const end = (offset + length + delta) * scale;
     if (end < 0 || begin > plot) continue;
     const x = left + Math.max(0, begin);
     const wide = Math.max(1, Math.min(plot, end) - Math.max(0, begin));
     const top = y + tall + lane * LANE;
-    context.globalAlpha = 0.85;
+    context.globalAlpha = open ? 0.6 : 0.85;
     context.fillStyle = categoryColour(name);
     context.fillRect(x, top, wide > 3 ? wide - 0.5 : wide, LANE - 1);
     context.globalAlpha = 1;

@@ -153,7 +153,7 @@ function drawRows(context, scene) {
     drawCells(context, { x: gutter, y, plot, tall, base: (row - from) * wide, most, colours,
       dim });
     const bars = spans.rows.get(rows[row].key);
-    if (bars) drawSpans(context, bars, { from: spans.answer.from, view, x: gutter, y, plot, tall });
+    if (bars) drawSpans(context, bars, { from: spans.from, view, x: gutter, y, plot, tall });
   }
   context.fillStyle = colour("--line");
   context.fillRect(gutter - 1, TOP, 1, scene.layout.height);

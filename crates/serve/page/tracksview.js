@@ -216,13 +216,15 @@ export class TracksView {
     }
     const context = this.canvas.getContext("2d", { alpha: false });
     context.setTransform(scale, 0, 0, scale, 0, 0);
+    this.spans.refresh();
     this.place = layout(width, height, this.#named(this.data.rows), this.scroll,
       this.spans.lanes);
     this.data.want(this.view, this.place.plot);
     this.answer = this.data.best(this.view);
     // Of more events than can be counted one by one, there are too many spans to be seen.
-    if (this.answer?.exact) this.spans.want(this.view, this.place.plot, this.data.question);
-    else if (this.answer) this.spans.forget();
+    if (this.answer) {
+      this.spans.want(this.view, this.place.plot, this.data.question, this.answer.exact);
+    }
     this.font ??= getComputedStyle(this.canvas).fontFamily;
     drawTracks(context, {
       layout: this.place, view: this.view, answer: this.answer, spans: this.spans,
@@ -240,8 +242,7 @@ export class TracksView {
     const exact = this.answer?.exact ?? true;
     showPart("place", `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`
       + (exact ? "" : ", counts are spread evenly over runs of events"));
-    const { count, answer } = this.spans;
-    const left = (answer?.short ?? 0) + (answer?.more ?? 0);
+    const { count, left } = this.spans;
     showPart("spans", left ? `${counted(left, "span")} too short to be drawn` : "");
     setText(byId("tracks-said"), `${counted(this.place.rows.length, "row")}, `
       + (count ? `${counted(count, "span")}, ` : "")

@@ -28,7 +28,7 @@ export function spanCellAt({ place, view, spans }, x, y) {
   const bars = row >= 0 && spans.rows.get(place.rows[row].key);
   if (!bars) return null;
   const { plot, tall, gutter, rowHeight, top } = place;
-  const scale = { from: spans.answer.from, view, plot, tall };
+  const scale = { from: spans.from, view, plot, tall };
   const span = spanAt(bars, scale, x - gutter, y - TOP + top - row * rowHeight);
   return span && { row, cells: place.rows[row].row, count: 1, category: span.name,
     from: span.begin, to: span.end, span };
@@ -95,7 +95,7 @@ export class Tip {
 
   #fill({ count, from, to, category, span }) {
     let when = dateAndTime(from);
-    if (span) when = `${duration(span.length)} from ${when}`;
+    if (span) when = `${span.open ? "open for " : ""}${duration(span.length)} from ${when}`;
     else if (count > 1) when = `${number(count)} events in ${duration(to - from)} from ${when}`;
     this.element.replaceChildren(
       make("div", { class: "words", text: when }),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use timeline::{Priority, Timeline, event};
+use timeline_archive::{Form, RawEvent, Writer};
 
 use super::http::Served;
 use crate::command::*;
@@ -78,6 +79,39 @@ fn archive(folder: &std::path::Path) {
     std::fs::remove_file(file).unwrap();
 }
 
+/// When the archive of an hour begins, in nanoseconds since 1970.
+const HOUR_BEGINS: u64 = 1_700_000_000_000_000_000;
+
+/// An archive of an hour: a span as long as it, with short ones in it, and one that does not end.
+fn hour(path: &std::path::Path) {
+    const SECOND: u64 = 1_000_000_000;
+    let mut writer = Writer::new(std::fs::File::create(path).unwrap(), 7, Form::Blocks);
+    let mut log = |seconds: u64, thread: &str, message: &str| {
+        let time = HOUR_BEGINS + seconds * SECOND;
+        let mut event = RawEvent {
+            unix_nanos: Some(time),
+            ticks: Some(time),
+            core: Some(0),
+            ..RawEvent::default()
+        };
+        event.definition.category = Some(writer.string("job"));
+        event.definition.format = Some(writer.string(message));
+        event.definition.level = Some(Priority::Info as u64);
+        event.thread.tid = Some(thread.len() as u64);
+        event.thread.name = Some(writer.string(thread));
+        event.args.push(seconds as i64);
+        writer.event(&event).unwrap();
+    };
+    log(0, "worker", "begin day $second");
+    log(1, "sleeper", "begin wait $second");
+    for ten in 0..360 {
+        log(10 * ten + 2, "worker", "begin step $second");
+        log(10 * ten + 3, "worker", "end step $second");
+    }
+    log(3600, "worker", "end day $second");
+    writer.flush().unwrap();
+}
+
 #[test]
 fn the_page_shows_what_the_command_prints() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,13 +121,17 @@ fn the_page_shows_what_the_command_prints() {
     let mut program = Process::start(log_for_ever, &[name.path()]);
     program.line();
     let path = folder.path().join("flight.tla").display().to_string();
-    let served = Served::begin(&[&path, name.path()]);
+    let of_an_hour = folder.path().join("hour.tla");
+    hour(&of_an_hour);
+    let of_an_hour = of_an_hour.display().to_string();
+    let served = Served::begin(&[&path, &of_an_hour, name.path()]);
     let given = json!({
         "address": format!("http://{}/", served.host),
         "timeline": env!("CARGO_BIN_EXE_timeline"),
         "archive": {"id": path, "path": path, "query": "got", "category": "db",
             "source": "query"},
         "live": {"id": name.path(), "pid": program.pid()},
+        "hour": {"id": of_an_hour, "begin": HOUR_BEGINS.to_string()},
         "screenshots": std::env::var("SCREENSHOTS").ok(),
         "seed": std::process::id(),
     });

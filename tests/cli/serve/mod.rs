@@ -10,6 +10,7 @@ mod guard;
 mod http;
 mod links;
 mod live;
+mod long_spans;
 mod readers;
 mod same;
 mod scratch;

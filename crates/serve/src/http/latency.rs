@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::logs::Log;
 use crate::read::{
     Asked, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations as sum,
-    list, spans as find,
+    list, long_spans, spans as find,
 };
 
 /// Durations and spans of one answer, if nobody asked for more or fewer, and the most.
@@ -90,8 +90,10 @@ pub async fn duration_list(
     state.measure(id, read).await.map(Json)
 }
 
-/// The spans that are open in a range of time, by thread or core. Begins are looked for up to 10
-/// seconds before the range, and ends up to 10 seconds behind it; longer spans are left out.
+/// The spans that are open in a range of time, by thread or core: those of up to 10 seconds, or
+/// with `long` the others. Those are of more than 10 seconds, or have not ended. The first request
+/// for them reads all of the log, and they are kept. A span with a key that has not ended is left
+/// out: it may end in any thread.
 #[utoipa::path(get, path = "/api/logs/{log}/spans",
     params(LogPath,
         ("by" = Option<String>, Query, description = "thread or core"),
@@ -100,14 +102,16 @@ pub async fn duration_list(
         ("min" = Option<u64>, Query,
             description = "Shorter spans are counted, and not listed; in nanoseconds"),
         ("limit" = Option<usize>, Query,
-            description = "How many, at most 20,000; the longest are listed"), FilterParams),
+            description = "How many, at most 20,000; the longest are listed"),
+        ("long" = Option<bool>, Query, description = "Whether those that last long are wanted"),
+        FilterParams),
     responses((status = 200, body = Spans), (status = 400, body = ErrorObject)))]
 pub async fn spans(
     Shared(state): Shared<Arc<State>>,
     InPath(id): InPath<String>,
     params: Params,
 ) -> Answer<Spans> {
-    params.only(&["by", "from", "to", "min", "limit"], true)?;
+    params.only(&["by", "from", "to", "min", "limit", "long"], true)?;
     let limit: usize = params.number("limit")?.unwrap_or(BARS);
     let missing = || Error::request("expected the parameters from and to");
     let query = SpanQuery {
@@ -117,6 +121,11 @@ pub async fn spans(
         limit: limit.clamp(1, MOST_BARS),
         query: params.query()?,
     };
+    if params.flag("long")? {
+        let key = params.key(&query.query);
+        let read = move |log: &Log, _: &_| long_spans(&*log.version()?, &query, &key);
+        return state.read_long(id, read).await.map(Json);
+    }
     let read = move |log: &Log, cancel: &_| find(&*log.version()?, &query, cancel);
     state.measure(id, read).await.map(Json)
 }

@@ -230,7 +230,8 @@ impl Params {
         Ok(Some(needle?))
     }
 
-    fn flag(&self, name: &str) -> Result<bool> {
+    /// A parameter that is `true` or `false`.
+    pub fn flag(&self, name: &str) -> Result<bool> {
         match self.one(name)? {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),

@@ -27,7 +27,7 @@ pub use details::{Details, details};
 pub use events::Moment;
 pub use latency::{
     Asked, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations, list,
-    spans,
+    long_spans, spans,
 };
 pub use lines::{Lines, at as lines_at, range as lines_from};
 pub use overview::{Overview, overview};

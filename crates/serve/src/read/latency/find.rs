@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use timeline::{Event, EventId, Order, Source};
 use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
-use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, concerns};
+use timeline_latency::{Found, Losses, Matcher, Measure, Open, Series, Wanted, concerns};
 use timeline_search::Query;
 
 use crate::error::Result;
@@ -83,7 +83,7 @@ pub fn each_duration(
 }
 
 /// Has `each` take the events that play a part, the oldest first, each with the durations that it
-/// ends, until it returns false.
+/// ends, until it returns false. Returns those that are open then.
 ///
 /// # Errors
 /// If it was cancelled.
@@ -92,7 +92,7 @@ pub fn each_event(
     asked: &Asked,
     cancel: &Cancel,
     mut each: impl FnMut(&Matcher, &Event, &mut Vec<Found>) -> bool,
-) -> Result<()> {
+) -> Result<Vec<Open>> {
     let (archive, query) = (&version.archive, asked.query());
     let since = query.since.unwrap_or(0);
     let select = Concerned {
@@ -117,7 +117,10 @@ pub fn each_event(
         }
         ended.clear();
     }
-    cancel.check()
+    cancel.check()?;
+    let mut open = Vec::new();
+    matcher.overdue(u64::MAX, 0, |one| open.push(one));
+    Ok(open)
 }
 
 /// Leaves out the events that play no part in any duration, before they are made.

@@ -1,4 +1,4 @@
-//! The spans of a range of time by thread or core: the bars of tracks.
+//! The spans of a range of time by thread or core, but for long ones: the bars of tracks.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,13 @@ use crate::read::cancel::Cancel;
 use crate::read::catalogue::ThreadObject;
 use crate::read::names::{Names, Numbers};
 
-/// The number of the series, the begin, the end, the depth, and 1 if it has a key.
-type SpanTuple = (usize, i64, i64, usize, u8);
+/// The number of the series, the begin, the end, the depth, and the sum of [`KEYED`] and [`OPEN`].
+pub(super) type SpanTuple = (usize, i64, i64, usize, u8);
+
+/// The events of the span are paired by a key.
+pub(super) const KEYED: u8 = 1;
+/// The span has not ended.
+pub(super) const OPEN: u8 = 2;
 
 /// Which spans are wanted.
 #[derive(Debug, Clone)]
@@ -49,6 +54,9 @@ pub struct Spans {
     pub short: u64,
     /// How many are beyond `limit`, and left out; the longest are kept.
     pub more: u64,
+    /// Whether the log has grown since these were found. Spans that last long are looked for now
+    /// and then, because all of the log has to be read.
+    pub behind: bool,
 }
 
 /// The spans of a thread or core.
@@ -60,18 +68,19 @@ pub struct SpanRow {
     /// The core on which they ended.
     pub core: Option<u16>,
     /// Of each span: the place of its name, begin and end in nanoseconds since `from`, in how many
-    /// others it lies, and 1 if its events are paired by a key, else 0.
+    /// others it lies, and 1 if its events are paired by a key, else 0. Two more if it has not
+    /// ended: then its end is the last time of the log.
     #[schema(value_type = Vec<Vec<f64>>)]
     pub spans: Vec<SpanTuple>,
 }
 
 /// A span, and its row.
-struct Bar {
-    row: u32,
-    span: SpanTuple,
+pub(super) struct Bar {
+    pub row: u32,
+    pub span: SpanTuple,
 }
 
-/// Finds the spans that overlap a range.
+/// Finds the spans that overlap a range, but those that last longer than [`LONGEST`].
 pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Spans> {
     let (from, to) = asked.range;
     let archive = &version.archive;
@@ -97,6 +106,9 @@ pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Sp
         }
         for found in ended.drain(..).filter(|found| found.begin < to) {
             waiting = waiting.map(|count| count.saturating_sub(1));
+            if found.value > LONGEST {
+                continue;
+            }
             if series.len() <= found.series {
                 series = matcher.series().to_vec();
             }
@@ -109,34 +121,51 @@ pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Sp
                 false => numbers.thread((found.thread, found.tid)),
             };
             let (begin, end) = (since(found.begin), since(found.end));
-            let is_keyed = u8::from(found.key.is_some());
-            let span = (found.series, begin, end, found.depth, is_keyed);
+            let flags = if found.key.is_some() { KEYED } else { 0 };
+            let span = (found.series, begin, end, found.depth, flags);
             longest.add(found.value, Bar { row, span });
         }
         waiting != Some(0)
     })?;
-    let more = longest.count.saturating_sub(asked.limit as u64);
-    let mut rows: BTreeMap<u32, Vec<_>> = BTreeMap::new();
-    for bar in longest.into_sorted() {
-        rows.entry(bar.row).or_default().push(bar.span);
-    }
-    let row = |(number, mut spans): (u32, Vec<SpanTuple>)| {
-        spans.sort_by_key(|(_, begin, _, depth, _)| (*begin, *depth));
-        let logger = (!asked.by_core).then(|| &numbers.names.threads[number as usize]);
-        let thread = logger.and_then(|logger| logger.thread.clone());
-        let tid = logger.map_or(0, |logger| logger.tid);
-        SpanRow {
-            thread: ThreadObject::new(thread, tid, spans.len() as u64),
-            core: (asked.by_core && number != u32::from(u16::MAX)).then_some(number as u16),
-            spans,
-        }
-    };
+    let names = series.iter().map(id).collect();
     Ok(Spans {
-        from: from.to_string(),
-        to: to.to_string(),
-        names: series.iter().map(id).collect(),
-        rows: rows.into_iter().map(row).collect(),
         short,
-        more,
+        ..Spans::of(asked, longest, names, &numbers.names)
     })
+}
+
+impl Spans {
+    /// The spans of these bars, whose rows are those of `names`.
+    pub(super) fn of(
+        asked: &SpanQuery,
+        bars: Longest<Bar>,
+        series: Vec<String>,
+        names: &Names,
+    ) -> Spans {
+        let more = bars.count.saturating_sub(asked.limit as u64);
+        let mut rows: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+        for bar in bars.into_sorted() {
+            rows.entry(bar.row).or_default().push(bar.span);
+        }
+        let row = |(number, mut spans): (u32, Vec<SpanTuple>)| {
+            spans.sort_by_key(|(_, begin, _, depth, _)| (*begin, *depth));
+            let logger = (!asked.by_core).then(|| &names.threads[number as usize]);
+            let thread = logger.and_then(|logger| logger.thread.clone());
+            let tid = logger.map_or(0, |logger| logger.tid);
+            SpanRow {
+                thread: ThreadObject::new(thread, tid, spans.len() as u64),
+                core: (asked.by_core && number != u32::from(u16::MAX)).then_some(number as u16),
+                spans,
+            }
+        };
+        Spans {
+            from: asked.range.0.to_string(),
+            to: asked.range.1.to_string(),
+            names: series,
+            rows: rows.into_iter().map(row).collect(),
+            short: 0,
+            more,
+            behind: false,
+        }
+    }
 }

@@ -1,0 +1,89 @@
+// Asks for the spans of a range of time, and keeps them until others are wanted.
+
+import { getJson, isAbort, ofLog } from "./api.js";
+import { debounced } from "./dom.js";
+import { showError } from "./status.js";
+import { endOf } from "./window.js";
+
+/** Spans of fewer pixels are not asked for. */
+const LEAST = 1.5;
+
+/** While a log grows, spans are asked for again after so many ms. */
+const AGAIN = 1_000;
+
+export class SpanReader {
+  #running = null;
+  #wanted = null;
+
+  /** `long`: whether those that last long are read, or the others. Calls `changed` when there are
+   * others. */
+  constructor(long, changed) {
+    this.long = long;
+    this.changed = changed;
+    this.log = null;
+    this.answer = null;
+    this.read = debounced(120, () => this.#read());
+  }
+
+  open(log) {
+    this.log = log;
+    this.forget();
+  }
+
+  /** They are not wanted any more. */
+  forget() {
+    this.#running?.abort();
+    this.#running = null;
+    this.read.cancel();
+    this.answer = null;
+    this.#wanted = null;
+  }
+
+  /** Asks for the spans of a window, unless they are here. `question` is that of the tracks. */
+  want(view, pixels, question) {
+    const wide = view.span / Math.max(1, pixels);
+    const end = endOf(view);
+    const isGood = (one) => one && one.from <= view.from && one.to >= end
+      && one.question.by === question.by && one.question.filters === question.filters
+      && (one.complete || (one.wide <= wide * 2 && one.wide * 2 >= wide))
+      && ((one.question === question && !one.behind) || this.#isNew(one));
+    if (isGood(this.answer) || isGood(this.#wanted)) return;
+    const margin = BigInt(Math.round(view.span / 4));
+    const from = view.from > margin ? view.from - margin : 0n;
+    this.#wanted = { from, to: end + margin, wide, question, complete: false,
+      read: performance.now(), took: 0 };
+    this.read();
+  }
+
+  // While a log grows, what was read a moment ago is good enough.
+  #isNew(one) {
+    const rest = one.read + Math.max(AGAIN, 5 * one.took) - performance.now();
+    if (rest <= 0) return false;
+    this.later ||= setTimeout(() => { this.later = 0; this.changed(); }, rest + 10);
+    return true;
+  }
+
+  async #read() {
+    const asked = this.#wanted;
+    const { log } = this;
+    this.#running?.abort();
+    this.#running = new AbortController();
+    const { by, filters } = asked.question;
+    const words = [["by", by], ["from", asked.from], ["to", asked.to],
+      ["min", Math.floor(asked.wide * LEAST)], ["long", this.long], ...filters];
+    try {
+      const said = await getJson(ofLog(log.id, "spans"), words, this.#running.signal);
+      if (log === this.log) {
+        asked.took = performance.now() - asked.read;
+        asked.complete = said.short === 0 && said.more === 0;
+        const { names, rows, short, more, behind } = said;
+        this.answer = { ...asked, names, rows, short, more, behind };
+      }
+    } catch (error) {
+      if (isAbort(error)) return;
+      showError(error, "Spans");
+    }
+    if (this.#wanted === asked) this.#wanted = null;
+    this.changed();
+  }
+}
