@@ -156,6 +156,7 @@ export async function longSpans(tools, begin) {
   const [, below] = await bar(tools, "job.step", step);
   tools.demand(above < below, "the step is at", below, "and what it lies in at", above);
   await bar(tools, "job.wait", wait);
+  await tools.shot(page, "tracks-hour");
   await page.close();
   return "tracks: spans of an hour in a window of seconds";
 }

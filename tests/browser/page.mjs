@@ -385,7 +385,7 @@ async function hour(context) {
   const from = BigInt(begin) + 1_800_000_000_000n;
   const rest = { view: "tracks", from, to: from + 5_000_000_000n };
   const page = await open(context, fragmentOf(id, rest));
-  return longSpans({ page, demand, tracksDrawn }, begin);
+  return longSpans({ page, demand, shot, tracksDrawn }, begin);
 }
 
 async function latencyGrows(context) {
