@@ -393,22 +393,6 @@ async function latencyGrows(context) {
   return growing({ page: await open(context, fragment, "live: "), latencyDrawn });
 }
 
-/** A view that cannot be loaded says so, and is there when the page is loaded again. */
-async function failing() {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  await page.goto(given.address + fragmentOf(archive.id));
-  await rows(page);
-  await page.route("**/latencyview.js", (route) => route.abort());
-  await page.click("#tab-latency");
-  await page.locator("#message.bad", { hasText: "reload the page to try again" }).waitFor();
-  await page.unroute("**/latencyview.js");
-  await page.reload();
-  await page.waitForFunction(latencyDrawn);
-  await context.close();
-  return "failing: said, and there again";
-}
-
 async function modules(context) {
   const seed = given.seed ?? 1;
   const page = await open(context, fragmentOf(archive.id));
@@ -423,8 +407,7 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const context = await browser.newContext({ colorScheme: "light",
   viewport: { width: 1280, height: 800 } });
-const parts = [modules, lines, search, filters, tracks, latency, links, editor, dark, narrow,
-  failing];
+const parts = [modules, lines, search, filters, tracks, latency, links, editor, dark, narrow];
 if (given.hour) parts.push(hour);
 if (live) parts.push(latencyGrows, follow);
 let failed = false;

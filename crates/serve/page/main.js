@@ -9,15 +9,18 @@ import { GoTo } from "./goto.js";
 import { openHelp, startHelp } from "./help.js";
 import { Hits } from "./hits.js";
 import { focusView, startKeys } from "./keys.js";
+import { LatencyView } from "./latencyview.js";
 import { LinesView } from "./linesview.js";
 import { Log } from "./log.js";
 import { LogsView } from "./logsview.js";
+import { Overview } from "./overview.js";
 import { prefs } from "./prefs.js";
 import { parametersOf, SearchBox } from "./searchbox.js";
 import { addFilter, load, onState, set, state } from "./state.js";
 import { clearMessage, showError, showMessage, showPart } from "./status.js";
 import { nextTheme, rankCategories, startTheme } from "./theme.js";
 import { asFilter } from "./time.js";
+import { TracksView } from "./tracksview.js";
 
 const VIEWS = ["logs", "lines", "tracks", "overview", "latency"];
 
@@ -40,62 +43,48 @@ const chips = new Chips({ hits, leave });
 const goTo = new GoTo({ eventOf: (line) => lines.eventOf(line), topLine: () => lines.topLine,
   went: () => { if (state.view !== "tracks") set({ view: "lines" }); } });
 
-/** The views by name. Those of `LATER` come when they are first shown. */
+/** The views by name. Those of `LATER` are made when they are first shown. */
 const viewOf = { logs, lines };
 
-/** Makes the views that the first screen does not need: nearly half of the page. */
+/** Makes the views that the first screen does not need. */
 const LATER = {
-  tracks: async () => {
-    const { TracksView } = await import("./tracksview.js");
-    return new TracksView({ lines: (from, to) => {
-      const rest = state.filters.filter(([name]) => name !== "since" && name !== "until");
-      const range = [["since", asFilter(from)], ["until", asFilter(to)]];
-      set({ view: "lines", only: true, filters: [...rest, ...range] }, true);
-    } });
-  },
-  overview: async () => {
-    const { Overview } = await import("./overview.js");
+  tracks: () => new TracksView({ lines: (from, to) => {
+    const rest = state.filters.filter(([name]) => name !== "since" && name !== "until");
+    const range = [["since", asFilter(from)], ["until", asFilter(to)]];
+    set({ view: "lines", only: true, filters: [...rest, ...range] }, true);
+  } }),
+  overview: () => {
     const overview = new Overview({ filter, range: (from, to) => {
       set({ view: "tracks", from: String(from), to: String(to) }, true);
     } });
     overview.server = server;
     return overview;
   },
-  latency: async () => {
-    const { LatencyView } = await import("./latencyview.js");
-    return new LatencyView({ lines: ({ begin, end, tid, thread, key }) => {
-      const range = [["since", asFilter(BigInt(begin.unix_ns))],
-        ["until", asFilter(BigInt(end.unix_ns) + 1n)]];
-      const whose = tid ?? thread;
-      // Events that share a key may be of any thread.
-      if (key === null && whose !== null) range.push(["thread", String(whose)]);
-      set({ view: "lines", only: true, q: "", filters: range }, true);
-    }, tracks: ({ begin, end }) => {
-      const [from, to] = [BigInt(begin.unix_ns), BigInt(end.unix_ns)];
-      const margin = (to - from) / 4n + 100n;
-      const around = { from: String(from - margin), to: String(to + margin) };
-      set({ view: "tracks", filters: [], ...around }, true);
-    } });
-  },
+  latency: () => new LatencyView({ lines: ({ begin, end, tid, thread, key }) => {
+    const range = [["since", asFilter(BigInt(begin.unix_ns))],
+      ["until", asFilter(BigInt(end.unix_ns) + 1n)]];
+    const whose = tid ?? thread;
+    // Events that share a key may be of any thread.
+    if (key === null && whose !== null) range.push(["thread", String(whose)]);
+    set({ view: "lines", only: true, q: "", filters: range }, true);
+  }, tracks: ({ begin, end }) => {
+    const [from, to] = [BigInt(begin.unix_ns), BigInt(end.unix_ns)];
+    const margin = (to - from) / 4n + 100n;
+    const around = { from: String(from - margin), to: String(to + margin) };
+    set({ view: "tracks", filters: [], ...around }, true);
+  } }),
 };
 
-/** Loads a view, unless it is there. Browsers remember a module that could not be loaded. */
-async function loadView(name) {
-  const make = LATER[name];
-  if (!make) return;
-  delete LATER[name];
-  try {
-    const view = await make();
-    viewOf[name] = view;
-    if (log) view.open(log);
-    if (log && name === "tracks") {
-      view.moved();
-      view.select(state.line);
-    }
-    if (state.view === name) showView();
-  } catch (error) {
-    showError(error, "This view cannot be loaded; reload the page to try again");
+/** Makes a view that is shown for the first time. */
+function makeView(name) {
+  const view = LATER[name]();
+  viewOf[name] = view;
+  if (log) view.open(log);
+  if (log && name === "tracks") {
+    view.moved();
+    view.select(state.line);
   }
+  return view;
 }
 
 /** Selects the next (1) or previous (-1) hit. */
@@ -251,9 +240,8 @@ function showView() {
   document.body.dataset.view = state.view;
   showPart("place", "");
   showPart("spans", "");
-  const view = viewOf[state.view];
-  if (!view) loadView(state.view);
-  else if (state.view === "logs") logs.read();
+  const view = viewOf[state.view] ?? makeView(state.view);
+  if (state.view === "logs") logs.read();
   else if (state.view === "overview" && log) view.read();
   else if (state.view === "latency") view.shown();
   else view.draw();

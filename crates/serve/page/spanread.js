@@ -13,6 +13,8 @@ const AGAIN = 1_000;
 
 export class SpanReader {
   #running = null;
+  /** What the running request is for, and what is wanted since. */
+  #asked = null;
   #wanted = null;
 
   /** `long`: whether those that last long are read, or the others. Calls `changed` when there are
@@ -36,6 +38,7 @@ export class SpanReader {
     this.#running = null;
     this.read.cancel();
     this.answer = null;
+    this.#asked = null;
     this.#wanted = null;
   }
 
@@ -66,8 +69,13 @@ export class SpanReader {
   async #read() {
     const asked = this.#wanted;
     const { log } = this;
+    // Long ones are found in all of the log, once: to begin again for another window takes longer.
+    const isSame = ({ question: { by, filters } }) => by === asked.question.by
+      && filters === asked.question.filters;
+    if (this.long && this.#asked && isSame(this.#asked)) return;
     this.#running?.abort();
     this.#running = new AbortController();
+    this.#asked = asked;
     const { by, filters } = asked.question;
     const words = [["by", by], ["from", asked.from], ["to", asked.to],
       ["min", Math.floor(asked.wide * LEAST)], ["long", this.long], ...filters];
@@ -83,7 +91,9 @@ export class SpanReader {
       if (isAbort(error)) return;
       showError(error, "Spans");
     }
+    this.#asked = null;
     if (this.#wanted === asked) this.#wanted = null;
+    else if (this.#wanted) this.read();
     this.changed();
   }
 }

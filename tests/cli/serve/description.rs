@@ -43,6 +43,30 @@ fn answers_are_as_the_description_says() {
 }
 
 #[test]
+fn a_browser_that_has_the_page_gets_it_no_second_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::begin(&[&folder.path().display().to_string()]);
+    let mut tags = Vec::new();
+    for path in ["/", "/app/page.js", "/app/style.css"] {
+        let first = served.get(path);
+        let tag = first
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("etag: w/"));
+        let tag = tag
+            .unwrap_or_else(|| panic!("{path}: {}", first.head))
+            .trim();
+        let known = format!("If-None-Match: W/{tag}");
+        let again = served.ask("GET", path, &[&known, "Accept-Encoding: gzip"], "");
+        assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
+        let other = served.ask("GET", path, &["If-None-Match: W/\"5\""], "");
+        assert!(other.status == 200 && other.body == first.body, "{path}");
+        assert!(!tags.contains(&tag.to_owned()));
+        tags.push(tag.to_owned());
+    }
+}
+
+#[test]
 fn answers_are_compressed_for_those_who_ask_for_it() {
     let name = Name::new("compressed");
     let tl = name.create(1024);

@@ -123,7 +123,7 @@ pub async fn spans(
     };
     if params.flag("long")? {
         let key = params.key(&query.query);
-        let read = move |log: &Log, _: &_| long_spans(&*log.version()?, &query, &key);
+        let read = move |log: &Log, cancel: &_| long_spans(&*log.version()?, &query, &key, cancel);
         return state.read_long(id, read).await.map(Json);
     }
     let read = move |log: &Log, cancel: &_| find(&*log.version()?, &query, cancel);

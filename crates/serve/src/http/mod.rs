@@ -4,10 +4,12 @@
 //! `api` has a function for each request, whose `params`, path and body (`given`) are read first;
 //! `latency` likewise for those about durations;
 //! `streams` are answers that go on, with one look at a log for all its `followers`, and `control`
-//! changes live timelines. `failure` makes answers of errors, `page` has the files of the page,
-//! `openapi` describes all requests, and `state` is what they share.
+//! changes live timelines. `failure` makes answers of errors, and `page` has the files of the
+//! page, whose modules `bundle` makes one. `openapi` describes all requests, and `state` is what
+//! they share.
 
 mod api;
+mod bundle;
 mod control;
 mod failure;
 mod followers;

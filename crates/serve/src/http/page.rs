@@ -1,9 +1,14 @@
 //! The files of the page. They are in the program, so that nothing has to be installed beside it.
 
-use axum::http::{StatusCode, header};
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 
+use super::bundle::bundle;
 use super::failure::Failure;
 use super::given::InPath;
 
@@ -12,23 +17,45 @@ use super::given::InPath;
 #[folder = "page"]
 struct Files;
 
+/// The name of the file with all modules.
+const PAGE: &str = "page.js";
+
+/// All modules of the page.
+static MODULES: LazyLock<Result<String, String>> = LazyLock::new(|| bundle("main.js", &text));
+
+fn text(name: &str) -> Option<String> {
+    let file = Files::get(name)?;
+    String::from_utf8(file.data.into_owned()).ok()
+}
+
 /// The page.
-pub async fn index() -> Response {
-    answer("index.html").into_response()
+pub async fn index(headers: HeaderMap) -> Response {
+    answer("index.html", &headers).into_response()
 }
 
 /// A file of the page.
-pub async fn file(InPath(name): InPath<String>) -> Response {
-    answer(&name).into_response()
+pub async fn file(InPath(name): InPath<String>, headers: HeaderMap) -> Response {
+    answer(&name, &headers).into_response()
 }
 
-fn answer(name: &str) -> Result<Response, Failure> {
+fn data(name: &str) -> Result<Cow<'static, [u8]>, Failure> {
+    if name == PAGE {
+        let modules = MODULES.as_ref();
+        let text = modules
+            .map_err(|wrong| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, wrong.clone()))?;
+        return Ok(Cow::Borrowed(text.as_bytes()));
+    }
     let found = Files::get(name).ok_or_else(|| {
         Failure::new(
             StatusCode::NOT_FOUND,
             format!("the page has no file {name:?}"),
         )
     })?;
+    Ok(found.data)
+}
+
+fn answer(name: &str, asked: &HeaderMap) -> Result<Response, Failure> {
+    let data = data(name)?;
     let kind = match name.rsplit('.').next() {
         Some("html") => "text/html; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
@@ -36,46 +63,44 @@ fn answer(name: &str) -> Result<Response, Failure> {
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
+    let mut hasher = DefaultHasher::new();
+    data.hash(&mut hasher);
+    let tag = format!("W/\"{:016x}\"", hasher.finish());
     let headers = [
         (header::CONTENT_TYPE, kind),
+        // The browser keeps it, and asks each time whether it is still the same.
         (header::CACHE_CONTROL, "no-cache"),
+        (header::ETAG, &tag),
     ];
-    Ok((headers, found.data).into_response())
+    let known = asked.get(header::IF_NONE_MATCH);
+    if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    Ok((headers, data).into_response())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
-    fn text(name: &str) -> String {
-        let file = Files::get(name).unwrap_or_else(|| panic!("there is no {name}"));
-        String::from_utf8(file.data.into_owned()).unwrap()
-    }
-
-    /// The names in a text that stand between these.
-    fn names(text: &str, before: &str, after: &str) -> Vec<String> {
-        let parts = text.split(before).skip(1);
-        let names = parts.filter_map(|part| part.split_once(after));
-        names.map(|(name, _)| name.to_owned()).collect()
-    }
-
     #[test]
-    fn the_page_names_the_modules_of_the_first_screen() {
-        let mut needed = BTreeSet::new();
-        let mut waiting = vec!["main.js".to_owned()];
-        while let Some(module) = waiting.pop() {
-            waiting.extend(names(&text(&module), "from \"./", "\";"));
-            needed.insert(module);
-            waiting.retain(|module| !needed.contains(module));
+    fn the_modules_of_the_page_become_one_file() {
+        let page = MODULES.as_ref().expect("modules that can be one file");
+        let modules = Files::iter().filter(|name| name.ends_with(".js"));
+        for module in modules {
+            let name = module.trim_end_matches(".js");
+            assert_eq!(
+                page.matches(&format!("const of_{name} = ")).count(),
+                1,
+                "{name}"
+            );
         }
-        let index = text("index.html");
-        let named = names(&index, "rel=\"modulepreload\" href=\"app/", "\"").into_iter();
-        let main = names(&index, "src=\"app/", "\"");
-        let named: BTreeSet<String> = named.chain(main).collect();
-        assert_eq!(named, needed);
-        // The others are loaded with their views.
-        assert!(Files::iter().any(|name| name == "tracksview.js" && !named.contains(&*name)));
+        let is_left = |line: &str| line.starts_with("import ") || line.starts_with("export ");
+        assert_eq!(page.lines().find(|line| is_left(line)), None);
+        assert!(
+            text("index.html")
+                .unwrap()
+                .contains(&format!("src=\"app/{PAGE}\""))
+        );
     }
 }

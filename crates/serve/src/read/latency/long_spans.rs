@@ -57,8 +57,14 @@ struct Last {
 /// Finds the spans that overlap a range and last longer than [`LONGEST`], and those that are open
 /// at the end of the log.
 ///
-/// What is found is kept for others. So finding goes on when the client goes.
-pub fn long_spans(version: &Version, asked: &SpanQuery, key: &str) -> Result<Spans> {
+/// # Errors
+/// If it was cancelled before they were found.
+pub fn long_spans(
+    version: &Version,
+    asked: &SpanQuery,
+    key: &str,
+    cancel: &Cancel,
+) -> Result<Spans> {
     let key = format!("long spans {key}");
     let last = version.kept(&key, |before: Option<Arc<Mutex<Last>>>| {
         let before = before.and_then(|before| lock(&before).spans.clone());
@@ -73,7 +79,7 @@ pub fn long_spans(version: &Version, asked: &SpanQuery, key: &str) -> Result<Spa
         match &last.spans {
             Some(all) if last.is_of_this || is_good(all) => (Arc::clone(all), last.is_of_this),
             _ => {
-                let all = Arc::new(LongSpans::find(version, asked)?);
+                let all = Arc::new(LongSpans::find(version, asked, cancel)?);
                 (last.spans, last.is_of_this) = (Some(Arc::clone(&all)), true);
                 (all, true)
             }
@@ -90,7 +96,7 @@ fn lock(last: &Mutex<Last>) -> MutexGuard<'_, Last> {
 }
 
 impl LongSpans {
-    fn find(version: &Version, asked: &SpanQuery) -> Result<LongSpans> {
+    fn find(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<LongSpans> {
         let found = Instant::now();
         let archive = &version.archive;
         let wanted = Asked {
@@ -118,9 +124,11 @@ impl LongSpans {
             }
             true
         };
+        archive.find_definitions(|| !cancel.is_set());
+        cancel.check()?;
         let has_spans = archive.definitions().any(|one| one.span_part().is_some());
         let open = match has_spans {
-            true => each_event(version, &wanted, &Cancel::default(), &mut take)?,
+            true => each_event(version, &wanted, cancel, &mut take)?,
             false => Vec::new(),
         };
         let last = span(archive).map_or(0, |(_, last)| last);
