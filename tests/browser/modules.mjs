@@ -32,7 +32,20 @@ export async function compareModules({ seed, id, query }) {
   await windows();
   await conditions();
   await lanes();
+  await numbers();
   return wrong;
+
+  // Digits are grouped as the browser does it.
+  async function numbers() {
+    const { number } = await load("text");
+    const format = new Intl.NumberFormat("en-US");
+    for (let n = 0; n < 300; n += 1) {
+      const value = Math.round((random() - 0.3) * 10 ** below(16));
+      check(number(value) === format.format(value), "number", value, number(value));
+      check(number(BigInt(value)) === format.format(value), "bigint", value);
+    }
+    for (const none of [NaN, Infinity, undefined, null]) check(number(none) === "?", none);
+  }
 
   // A bar is below all bars that it lies in, also if it does not know of the long ones among them.
   async function lanes() {
