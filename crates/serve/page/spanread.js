@@ -46,9 +46,10 @@ export class SpanReader {
   want(view, pixels, question) {
     const wide = view.span / Math.max(1, pixels);
     const end = endOf(view);
-    const isGood = (one) => one && one.from <= view.from && one.to >= end
+    const covers = (one) => one.from <= view.from && one.to >= end
+      && (one.complete || (one.wide <= wide * 2 && one.wide * 2 >= wide));
+    const isGood = (one) => one && (one.isAll || covers(one))
       && one.question.by === question.by && one.question.filters === question.filters
-      && (one.complete || (one.wide <= wide * 2 && one.wide * 2 >= wide))
       && ((one.question === question && !one.behind) || this.#isNew(one));
     if (isGood(this.answer) || isGood(this.#wanted)) return;
     const margin = BigInt(Math.round(view.span / 4));
@@ -84,8 +85,9 @@ export class SpanReader {
       if (log === this.log) {
         asked.took = performance.now() - asked.read;
         asked.complete = said.short === 0 && said.more === 0;
-        const { names, rows, short, more, behind } = said;
-        this.answer = { ...asked, names, rows, short, more, behind };
+        const { names, rows, short, more, behind, elsewhere } = said;
+        const isAll = asked.complete && !elsewhere;
+        this.answer = { ...asked, names, rows, short, more, behind, isAll };
       }
     } catch (error) {
       if (isAbort(error)) return;

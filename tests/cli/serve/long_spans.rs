@@ -224,7 +224,14 @@ fn spans_of_hours_are_those_that_were_written() {
     }
     // The longest are listed, and the others counted.
     let asked = format!("{log}/spans?from={START}&to={}&long=true", program.now + 1);
-    let all = spans(&served.json(&asked), START, program.now).len() as u64;
+    let answer = served.json(&asked);
+    assert_eq!(answer["elsewhere"], false);
+    let all = spans(&answer, START, program.now).len() as u64;
+    let begun = served.json(&format!(
+        "{log}/spans?from={START}&to={}&long=true",
+        START + 1
+    ));
+    assert_eq!(begun["elsewhere"], true);
     let few = served.json(&format!("{asked}&limit=3"));
     assert_eq!(spans(&few, START, program.now).len(), 3);
     assert_eq!(few["more"], all - 3);

@@ -17,8 +17,9 @@ use crate::error::Result;
 /// The place of something that is made once.
 type Kept = Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>;
 
-/// How many things are kept that were made of a version.
-const KEPT: usize = 4;
+/// How many things are kept that were made of a version: two for each filter that tracks are shown
+/// with, counts and long spans.
+const KEPT: usize = 6;
 
 /// A log as it was at some time.
 pub struct Version {

@@ -163,9 +163,11 @@ impl LongSpans {
     fn of_range(&self, asked: &SpanQuery) -> Spans {
         let (from, to) = asked.range;
         let (mut bars, mut short) = (Longest::new(asked.limit), 0);
+        let mut elsewhere = self.more > 0;
         let since = |time: u64| (i128::from(time) - i128::from(from)) as i64;
         for span in &self.spans {
             if span.begin >= to || span.end < from {
+                elsewhere = true;
                 continue;
             }
             let row = match asked.by_core {
@@ -185,6 +187,7 @@ impl LongSpans {
         Spans {
             short,
             more: spans.more + self.more,
+            elsewhere,
             ..spans
         }
     }

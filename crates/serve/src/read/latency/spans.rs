@@ -54,6 +54,8 @@ pub struct Spans {
     pub short: u64,
     /// How many are beyond `limit`, and left out; the longest are kept.
     pub more: u64,
+    /// Whether there may be others outside of the range.
+    pub elsewhere: bool,
     /// Whether the log has grown since these were found. Spans that last long are looked for now
     /// and then, because all of the log has to be read.
     pub behind: bool,
@@ -165,6 +167,7 @@ impl Spans {
             rows: rows.into_iter().map(row).collect(),
             short: 0,
             more,
+            elsewhere: true,
             behind: false,
         }
     }
