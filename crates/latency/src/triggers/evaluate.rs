@@ -131,9 +131,34 @@ impl<'a> Triggers<'a> {
         need
     }
 
-    /// Takes the next event of a ring that is not important, and tells `fired` of each condition
-    /// that it meets. `make` makes it of its entries. That takes longer than to find out what most
-    /// events mean, so it is called for few.
+    /// Takes the next event of a ring by its entry, and tells `fired` of each condition that it
+    /// meets. Important events are to be added whole. `make` makes the event of its entries: that
+    /// takes longer than finding out what most events mean, so it is called for few.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Attached, FollowFrom, Priority, Timeline, event};
+    /// use timeline_latency::{Condition, Triggers};
+    /// use timeline_search::Query;
+    /// # let path = format!("/timeline-doc-entries-{}", std::process::id());
+    /// # let path = path.as_str();
+    /// let tl = Timeline::with_size(path, 1024, 16384)?; // "/timeline", say
+    /// event!(tl, Priority::Info, "engine", "begin breath");
+    /// event!(tl, Priority::Info, "engine", "end breath");
+    ///
+    /// let at = Attached::open(path)?;
+    /// let (conditions, all) = ([Condition::parse("span engine.* >= 0s")?], Query::default());
+    /// let mut triggers = Triggers::new(&conditions, &all, &at);
+    /// let (mut follow, mut fired) = (at.follow(FollowFrom::Start), Vec::new());
+    /// follow.poll_placed();
+    /// while let Some(entry) = follow.next_entry() {
+    ///     let make = || follow.placed_event(&entry).event;
+    ///     triggers.add_entry(&entry, make, &mut |one| fired.push(one));
+    /// }
+    /// assert_eq!((fired.len(), fired[0].name.as_str()), (1, "engine.breath"));
+    /// # timeline::unlink(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn add_entry(
         &mut self,

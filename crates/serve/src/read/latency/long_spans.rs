@@ -1,8 +1,8 @@
-//! The spans that last longer than an ordinary look around a range would find.
+//! The spans that last too long to be found by reading what is around a range.
 //!
-//! Where such a span began, nobody knows before all of the log is read. So they are found once, and
-//! kept: for each log and each filter. While a log grows, they are found anew so seldom that it
-//! takes no more than a part of the time.
+//! To find where such a span began, all of the log has to be read. So they are found once and kept,
+//! for each log and each filter. While a log grows, they are found again so seldom that it takes a
+//! twentieth of the time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ use crate::read::names::{Names, Numbers};
 
 /// So many are kept: the longest.
 const MOST: usize = 20_000;
-/// They are found anew after so many times the time that it took.
+/// They are found again after so many times the time that it took.
 const PAUSES: u32 = 20;
 
-/// Those of a log, as it was at some time.
+/// The long spans of a log, as it was at some time.
 struct LongSpans {
     spans: Vec<LongSpan>,
     series: Vec<String>,
@@ -43,11 +43,11 @@ struct LongSpan {
     depth: usize,
     flags: u8,
     thread: u32,
-    /// On which it ended; 0xffff if that is not known.
+    /// The core on which it ended; 0xffff if that is not known.
     core: u16,
 }
 
-/// What was found for a version, or before it.
+/// The long spans that were found last, of this version of a log or of one before.
 #[derive(Default)]
 struct Last {
     spans: Option<Arc<LongSpans>>,
