@@ -356,6 +356,8 @@ fn what_cannot_be_measured_is_refused() {
         ("spans", "from and to"),
         ("spans?from=1&to=2&by=process", "thread or core"),
         ("spans?from=1&to=2&what=a", "there is no parameter"),
+        ("spans?from=1&to=2&long=1", "long to be true or false"),
+        ("spans?long=true", "from and to"),
     ] {
         let answer = served.get(&format!("{log}/{asked}"));
         let object: Value = serde_json::from_slice(&answer.body).unwrap();

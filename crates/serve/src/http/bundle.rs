@@ -1,10 +1,10 @@
 //! Puts the modules of the page into one file.
 //!
-//! A browser takes longer to ask for forty files than to read one.
-//! Each module becomes a function that is called once and returns what the module exports. So names
-//! of different modules do not meet. The modules are written for that, which a test demands: they
-//! import by `import { a, b } from "./c.js";`, and export functions, classes and constants where
-//! they declare them. None needs itself.
+//! A browser takes longer to ask for forty files than to read one. Each module becomes a function
+//! that is called once and returns what the module exports, so names of different modules cannot
+//! clash. A test holds that all modules are written so that this is possible: they import by
+//! `import { a, b } from "./c.js";`, and they export functions, classes and constants where they
+//! declare them. No module needs itself, not even through others.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -19,8 +19,8 @@ use crate::logs::Version;
 use crate::read::cancel::Cancel;
 use crate::read::names::{Names, Numbers};
 
-/// So many are kept: the longest.
-const MOST: usize = 20_000;
+/// So many are kept, the longest: 8 MiB.
+const MOST: usize = 200_000;
 /// They are found again after so many times the time that it took.
 const PAUSES: u32 = 20;
 
