@@ -107,8 +107,8 @@ pub use self::{
     save::Saved,
     shm::Trust,
     source::{
-        AlikeEvents, Encoding, EntryEvent, Event, Events, Follow, FollowFrom, Frame, LaneRun,
-        Order, Payload, PlacedEvent, Source, ThreadRef,
+        AlikeEvents, Encoding, EntryEvent, Event, EventWords, Events, Follow, FollowFrom, Frame,
+        LaneRun, Order, Payload, PlacedEvent, Source, ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},
     timeline::{AsyncSpan, Options, Span, SpanEvents, Timeline},

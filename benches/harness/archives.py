@@ -169,12 +169,12 @@ def beside(programs, sizes):
             "ratio": spread(ratios)}
 
 
-# Events of printf that are recorded.
-FORMATS = ["printf2", "printf_five"]
+# Events with a payload that are recorded: of printf, and with types.
+FORMATS = ["printf2", "printf_five", "event4", "event6"]
 
 
 def formatted(programs, sizes):
-    """Events of printf until they are in a file: processor time of the program and of the recorder."""
+    """Events with a payload until they are in a file: processor time of the program and of the recorder."""
     found = []
     for of in FORMATS:
         program, recorder = [], []

@@ -14,6 +14,8 @@ use crate::segment::Segment;
 const WORD: usize = size_of::<u64>();
 /// Words of an event in its first entry, at most.
 const FIRST_WORDS: usize = ENTRY_WORDS - PAYLOAD_AT[0];
+/// The same of each further entry.
+const FURTHER_WORDS: usize = ENTRY_WORDS - PAYLOAD_AT[1];
 
 /// Successive events of one definition, each with the same number of words.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +30,29 @@ pub struct AlikeEvents<'a> {
     pub entries: usize,
     /// Where they were logged.
     pub runs: &'a [LaneRun],
+}
+
+/// The words of an event, as its entries have them.
+#[derive(Debug, Clone, Copy)]
+pub struct EventWords<'a>(pub(super) &'a [Entry]);
+
+impl EventWords<'_> {
+    /// The thread, and the kernel's id of it.
+    #[inline]
+    pub fn thread(&self) -> (ThreadRef, u32) {
+        thread_of(&self.0[0])
+    }
+
+    /// One of the words, if the entries reach so far.
+    #[inline]
+    pub fn get(&self, number: usize) -> Option<u64> {
+        let behind = match number.checked_sub(FIRST_WORDS) {
+            None => return Some(self.0.first()?.0[PAYLOAD_AT[0] + number]),
+            Some(behind) => behind,
+        };
+        let entry = self.0.get(1 + behind / FURTHER_WORDS)?;
+        Some(entry.0[PAYLOAD_AT[1] + behind % FURTHER_WORDS])
+    }
 }
 
 /// Successive events that one thread logged on one CPU, without others of their lane in between.

@@ -167,6 +167,7 @@ fn addresses(payload: &[u8]) -> (Vec<u64>, Vec<u8>) {
 mod tests {
     use super::*;
     use crate::layout::words::{FLAG_PAYLOAD, LAST_WORDS_SHIFT, entry_thread, long_entry_head};
+    use crate::source::entry::EventWords;
 
     fn entry(event: u32, slots: u8, flags: u8) -> Entry {
         let head = long_entry_head(event, 0, slots, flags);
@@ -221,6 +222,29 @@ mod tests {
         // A lost entry shortens the payload at its end.
         let left: Vec<u8> = bytes(0..11);
         assert_eq!(payload(&entries[..2]).values, left);
+    }
+
+    #[test]
+    fn single_words_are_those_of_all() {
+        let flags = FLAG_PAYLOAD | 6 << LAST_WORDS_SHIFT;
+        let mut entries = [entry(5, 3, flags), entry(0, 0, 1), entry(0, 0, 2)];
+        (0..5).for_each(|i| entries[0].0[3 + i] = 100 + i as u64);
+        (0..6).for_each(|i| entries[1].0[2 + i] = 105 + i as u64);
+        (0..6).for_each(|i| entries[2].0[2 + i] = 111 + i as u64);
+        let group = Groups::new(&entries).next().expect("one");
+        let (mut bytes, single) = (Vec::new(), EventWords(&entries));
+        words(&group, &mut bytes);
+        let all = bytes
+            .as_chunks()
+            .0
+            .iter()
+            .map(|word| u64::from_le_bytes(*word));
+        let all: Vec<_> = all.collect();
+        assert_eq!(all, Vec::from_iter(100..117));
+        let found: Vec<_> = (0..20).map(|number| single.get(number)).collect();
+        let expected: Vec<_> = (0..20).map(|number| all.get(number).copied()).collect();
+        assert_eq!(found, expected);
+        assert_eq!(single.thread(), (ThreadRef(2), 3));
     }
 
     #[test]

@@ -130,8 +130,9 @@ impl Merge {
 
     /// Takes events that come next, of any lane, if they take this many entries and have ticks of
     /// this range. Passes each run to `each`: successive events of one chunk, definition, thread
-    /// and CPU. Stops at the first run that `may_begin` refuses, by its chunk and first entry.
-    /// Returns how many events these are; at most `most`.
+    /// and CPU. Stops at the first run that `may_begin` refuses, by its chunk and first entry, and
+    /// at the first event whose entries `fits` refuses. Returns how many events these are; at most
+    /// `most`.
     #[inline(never)]
     pub fn take_alike(
         &mut self,
@@ -139,6 +140,7 @@ impl Merge {
         entries: &[Entry],
         (most, of): (usize, &Range<u64>),
         may_begin: impl Fn(usize, &Entry) -> bool,
+        fits: impl Fn(&[Entry]) -> bool,
         mut each: impl FnMut(Merged, usize),
     ) -> usize {
         let mut left = most;
@@ -157,7 +159,7 @@ impl Merge {
                 let ticks = group[0].ticks().max(lane.ticks);
                 let is_next = other.is_none_or(|first| *first <= Reverse((ticks, current)));
                 let is_of_run = group[0].0[1..3] == *head && of.contains(&group[0].ticks());
-                if !(is_next && is_of_run && is_whole(group)) {
+                if !(is_next && is_of_run && is_whole(group) && fits(group)) {
                     break;
                 }
                 lane.ticks = ticks;
@@ -218,6 +220,7 @@ mod tests {
             ),
             most in 0..4_usize,
             no_chunk in 0..12_usize,
+            unfit in 0..30_u64,
             of in (0..20_u64, 20..40_u64),
         ) {
             let (mut chunks, of) = (chunks, of.0..of.1);
@@ -252,12 +255,15 @@ mod tests {
                     chunk != no_chunk && usize::from(entry.slots()) == size
                 };
                 let before = found.len();
-                let more = turns.take_alike(size, &entries, (most, &of), may_begin, |run, count| {
+                let fits = |group: &[Entry]| group.len() == size && group[0].ticks() != unfit;
+                let take = |run: Merged, count| {
                     found.extend((0..count).map(|i| (run.chunk, run.at + i * size, run.more)));
-                });
+                };
+                let more = turns.take_alike(size, &entries, (most, &of), may_begin, fits, take);
                 prop_assert!(more <= most && found.len() - before == more);
                 let may_be = |(chunk, at, _): &(usize, usize, usize)| {
-                    *chunk != no_chunk && of.contains(&entries[*at].ticks())
+                    let ticks = entries[*at].ticks();
+                    *chunk != no_chunk && of.contains(&ticks) && ticks != unfit
                 };
                 prop_assert!(found[before..].iter().all(may_be));
                 prop_assert_eq!(turns.are_left(), found.len() < expected.len());

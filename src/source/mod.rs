@@ -11,7 +11,7 @@ mod important;
 mod lane;
 mod merge;
 
-pub use entry::{AlikeEvents, EntryEvent, LaneRun};
+pub use entry::{AlikeEvents, EntryEvent, EventWords, LaneRun};
 pub use events::{Events, Order};
 pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;

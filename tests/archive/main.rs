@@ -27,6 +27,7 @@ mod memory;
 mod names;
 mod newest;
 mod page;
+mod pointers;
 mod progress;
 mod recording;
 mod restart;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Follow;
 use crate::layout::words::Entry;
-use crate::source::entry::{AlikeEvents, EntryEvent, LaneRun, thread_of};
+use crate::source::entry::{AlikeEvents, EntryEvent, EventWords, LaneRun, thread_of};
 use crate::source::merge::Merged;
 use crate::source::{PlacedEvent, ThreadRef};
 
@@ -67,8 +67,8 @@ impl Follow<'_> {
 
     /// The event whose words [`Follow::words`] returned just now, and up to `more` events that come
     /// next and are like it, of any lane, with ticks in this range. Stops at an event of a thread
-    /// that `is_known` refuses, and where entries are missing. [`Follow::next_entry`] does not
-    /// return them.
+    /// that `is_known` refuses, at one with words that `fits` refuses, and where entries are
+    /// missing. [`Follow::next_entry`] does not return them.
     #[inline]
     pub fn alike(
         &mut self,
@@ -76,6 +76,7 @@ impl Follow<'_> {
         more: usize,
         of: &Range<u64>,
         is_known: impl Fn((ThreadRef, u32)) -> bool,
+        fits: impl Fn(EventWords) -> bool,
     ) -> AlikeEvents<'_> {
         let size = self.words.len();
         self.ticks.clear();
@@ -100,7 +101,8 @@ impl Follow<'_> {
                 let taken = &entries[merged.at..][..count * event.entries()];
                 event.more_words(taken, ticks, words);
             };
-            (self.merge).take_alike(event.entries(), entries, (more, of), may_begin, take);
+            let fits = |group: &[Entry]| fits(EventWords(group));
+            (self.merge).take_alike(event.entries(), entries, (more, of), may_begin, fits, take);
         }
         AlikeEvents {
             ticks: &self.ticks,

@@ -5,6 +5,7 @@ use timeline::{
     Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value, ValueKind,
 };
 
+use super::pointees::Pointees;
 use super::{MAX_THREADS, RECENT, Recorder, Thread};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
 use crate::write::alike::WordValues;
@@ -24,7 +25,7 @@ pub(super) struct Known {
     pub layout: Layout,
     /// The kinds of these values.
     pub kinds: Vec<ValueKind>,
-    /// The places of pointers among its values.
+    /// The places of pointers among its values, which are those of their words.
     pub pointers: Vec<usize>,
 }
 
@@ -49,6 +50,15 @@ impl Known {
             true => WordValues::Kinds(&self.layout, &self.kinds),
             false => WordValues::Integers(self.arguments),
         }
+    }
+
+    /// Whether these words of an event have only pointers that are known.
+    #[inline]
+    pub fn points_to(&self, words: &[u8], thread: Thread, known: &Pointees) -> bool {
+        let (words, _) = words.as_chunks();
+        let word = |place: &usize| words.get(*place).map(|word| u64::from_le_bytes(*word));
+        let mut addresses = self.pointers.iter().map(word);
+        addresses.all(|address| address.is_some_and(|address| known.knows(thread, address)))
     }
 
     /// The pointers among the values of an event.
@@ -209,6 +219,7 @@ impl Recorder<'_> {
         self.definitions.clear();
         self.threads.clear();
         self.recent.fill(None);
+        self.pointees.forget();
     }
 
     /// Writes the symbols of the addresses of a call stack.
@@ -238,6 +249,7 @@ impl Recorder<'_> {
                     self.writer.symbol(pid, &frame);
                 }
             }
+            self.pointees.note((event.thread, event.tid), address);
         }
     }
 }

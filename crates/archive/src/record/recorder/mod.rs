@@ -8,12 +8,14 @@
 mod definitions;
 mod gaps;
 mod next_file;
+mod pointees;
 mod wanted;
+mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, EntryEvent, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
+use timeline::{Attached, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
 
 use crate::error::Result;
 use crate::format::preamble::Preamble;
@@ -21,11 +23,11 @@ use crate::format::record::events_in;
 use crate::record::output::{Change, Left, Output, Trouble};
 use crate::record::tick_clock::TickClock;
 use crate::record::watched::Watched;
-use crate::write::alike::Alike;
 use crate::write::event::InternedEvent;
 use crate::write::interned::ThreadId;
 use crate::write::writer::{Form, Writer};
-use definitions::{Known, find_recent};
+use definitions::Known;
+use pointees::Pointees;
 use wanted::Wanted;
 
 /// How long events wait for others to fill a block.
@@ -113,6 +115,7 @@ pub struct Recorder<'a> {
     renames: u64,
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
+    pointees: Pointees,
     /// Memory for the event that is written, for the times of several, and for the threads of
     /// their runs.
     event: InternedEvent,
@@ -205,6 +208,7 @@ impl<'a> Recorder<'a> {
             threads: HashMap::new(),
             renames: 0,
             recent: vec![None; RECENT],
+            pointees: Pointees::new(),
             event: InternedEvent::default(),
             times: Vec::new(),
             threads_of_runs: Vec::new(),
@@ -229,6 +233,7 @@ impl<'a> Recorder<'a> {
         }
         let missed = self.follow.poll_placed();
         self.notice_renames();
+        self.pointees.forget();
         let new = self.follow.has_placed() || missed > 0;
         self.forget_if_many_threads();
         self.totals.missed = self.totals.missed.saturating_add(missed);
@@ -387,51 +392,6 @@ impl<'a> Recorder<'a> {
         if from.important {
             self.important.insert(placed.number);
         }
-    }
-
-    /// Packs an event as its entries have it, and those behind it that are like it. Returns whether
-    /// it could: most events of blocks are of a definition and a thread that are written already,
-    /// and have nothing to look up.
-    #[inline]
-    fn record_words(&mut self, found: &EntryEvent) -> bool {
-        let known = self.definitions.get(found.id().0 as usize);
-        let Some(known) = known.and_then(Option::as_ref) else {
-            return false;
-        };
-        let values = known.of_words(found.has_payload());
-        let words = self.follow.words(found);
-        let size = words.filter(|words| values.are_in(words)).map(<[u8]>::len);
-        let packs = known.pointers.is_empty() && self.writer.packs();
-        let entries = found.entries();
-        let Some(size) = size.filter(|_| packs && self.recent_thread(found.thread()).is_some())
-        else {
-            return false;
-        };
-        if !self.writer.has_room(entries, |output| output.room()) {
-            return false;
-        }
-        let time = self.clock.unix_nanos(self.at, found.ticks());
-        let more = self.writer.fit_behind(entries, size);
-        let recent = &self.recent;
-        let is_known = |thread| find_recent(recent, thread).is_some();
-        let events = (self.follow).alike(found, more, &self.clock.even_ticks(), is_known);
-        self.totals.events += events.ticks.len() as u64 - 1;
-        self.times.clear();
-        self.times.extend(time);
-        let further = events.ticks[1..].iter();
-        (self.times).extend(further.map(|ticks| self.clock.even_time(*ticks)));
-        self.threads_of_runs.clear();
-        let threads = events.runs.iter();
-        let threads = threads.filter_map(|run| find_recent(recent, run.thread));
-        self.threads_of_runs.extend(threads);
-        let alike = Alike {
-            definition: known.id,
-            events,
-            threads: &self.threads_of_runs,
-            unix_nanos: &self.times,
-        };
-        let _ = self.writer.log_words(&alike, &values);
-        true
     }
 
     /// Converts an event for the writer, without its time, and writes the definitions and strings
