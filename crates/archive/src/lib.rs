@@ -27,7 +27,7 @@ pub mod limits {
 
 /// Numbers of few bytes, as in blocks.
 pub mod varint {
-    pub use crate::format::varint::{Cursor, put, put_difference};
+    pub use crate::format::varint::{Cursor, put, put_difference, signed};
 }
 
 pub use error::{Error, Result};

@@ -2,11 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use jiff::Zoned;
 use timeline::{Event, Order, Priority, Source};
 use timeline_archive::{Archive, ArchiveEvents};
 use timeline_search::{
-    Case, Error, Expression, Filter, Needle, Query, moment, numbers, priorities,
+    Case, Error, Expression, Filter, Needle, Query, local_now, moment, numbers, priorities,
 };
 
 use crate::format::things;
@@ -72,7 +71,7 @@ fn process(text: &str) -> Result<u32, String> {
 }
 
 fn time(text: &str) -> Result<u64, Error> {
-    moment(text, &Zoned::now())
+    moment(text, &local_now())
 }
 
 fn needle(text: &str) -> Result<Needle, Error> {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use timeline::dump::{Text, printable};
+use timeline_search::local_zone;
 
 const NANOS: u64 = 1_000_000_000;
 
@@ -70,7 +71,7 @@ impl WallClock {
     pub fn new(form: Form) -> WallClock {
         let zone = match form {
             Form::Rfc3339 => TimeZone::UTC,
-            Form::DateTime | Form::TimeOfDay => TimeZone::system(),
+            Form::DateTime | Form::TimeOfDay => local_zone(),
         };
         WallClock {
             zone,

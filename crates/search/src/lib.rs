@@ -36,4 +36,6 @@ pub use index::{
     Candidates, Counted, Counts, Coverage, Index, LineNumbers, OpenIndex, Selection, line_count,
     open_archive, open_archive_by,
 };
-pub use query::{Case, Expression, Filter, Needle, Query, moment, numbers, priorities};
+pub use query::{
+    Case, Expression, Filter, Needle, Query, local_now, local_zone, moment, numbers, priorities,
+};

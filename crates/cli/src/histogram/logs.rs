@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use jiff::{SignedDuration, Zoned};
+use jiff::SignedDuration;
 use timeline_latency::intervals::{
     Error, Interval, LogIntervals, LogReader, Moment, ReaderOptions, TimeRange, TimeRules,
     corrected, merge,
@@ -52,7 +52,7 @@ fn moment(text: &str) -> std::result::Result<Moment, String> {
         let nanos = nanos.ok_or_else(|| format!("expected a time after the start, got {text}"))?;
         return Ok(Moment::Offset(nanos));
     }
-    let at = timeline_search::moment(text, &Zoned::now());
+    let at = timeline_search::moment(text, &timeline_search::local_now());
     let at = at.map_err(|error| error.to_string())?;
     Ok(Moment::Absolute(at))
 }

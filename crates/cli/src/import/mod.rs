@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
-use jiff::tz::TimeZone;
 use timeline::files::NewFile;
 use timeline_archive::Preamble;
 use timeline_search::import::{CLOCK, Failed, Importer, expanded};
+use timeline_search::local_zone;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -229,7 +229,7 @@ fn import(
 ) -> Result<(u64, u64, u64)> {
     let failed = |error| Failure::Message(permission::failed("write", &args.output, &error));
     let preamble = preamble(&inputs);
-    let mut importer = Importer::new(out, preamble, TimeZone::system()).map_err(failed)?;
+    let mut importer = Importer::new(out, preamble, local_zone()).map_err(failed)?;
     if args.format == Format::Text {
         importer = importer.only_text();
     }

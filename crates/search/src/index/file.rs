@@ -106,10 +106,27 @@ impl Entry {
 
     /// The pages. `None` if they are damaged.
     pub fn pages(&self, storage: &Storage) -> Option<Vec<Page>> {
-        let mut buffer = Vec::new();
-        let bytes = storage.read(self.table.clone(), &mut buffer).ok()?;
-        (crc32fast::hash(bytes) == self.table_sum).then_some(())?;
-        page::decode(bytes, self.pages)
+        page::decode(self.table(storage, &mut Vec::new())?, self.pages)
+    }
+
+    /// Gives the pages to `take`. `None` if they are damaged, or once `take` returns `None`.
+    pub fn each_page(
+        &self,
+        storage: &Storage,
+        take: impl FnMut(&Page) -> Option<()>,
+    ) -> Option<()> {
+        page::each(self.table(storage, &mut Vec::new())?, self.pages, take)
+    }
+
+    /// How many pages it has at most, by the bytes that they take.
+    pub fn most_pages(&self) -> usize {
+        let bytes = usize::try_from(length(&self.table));
+        page::most(bytes.unwrap_or(usize::MAX), self.pages)
+    }
+
+    fn table<'a>(&self, storage: &'a Storage, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+        let bytes = storage.read(self.table.clone(), buffer).ok()?;
+        (crc32fast::hash(bytes) == self.table_sum).then_some(bytes)
     }
 
     /// The bytes that it and its pages take.

@@ -59,6 +59,15 @@ impl Part {
         let read = || self.entry.pages(&self.storage);
         self.pages.get_or_init(read).as_deref()
     }
+
+    /// Gives the pages to `take`, without keeping them. `None` if they are damaged, or once `take`
+    /// returns `None`.
+    fn each_page(&self, mut take: impl FnMut(&Page) -> Option<()>) -> Option<()> {
+        match self.pages.get() {
+            Some(pages) => pages.as_deref()?.iter().try_for_each(take),
+            None => self.entry.each_page(&self.storage, &mut take),
+        }
+    }
 }
 
 impl FileIndex {
@@ -151,6 +160,26 @@ impl FileIndex {
             };
             last = unit.map(|unit| (page.unit, unit));
             (unit, page)
+        })
+    }
+
+    /// Gives each page to `take`, and the number of its unit. `None` if the index is damaged, or
+    /// once `take` returns `None`.
+    pub fn each_page(
+        &self,
+        units: &[UnitInfo],
+        mut take: impl FnMut(usize, &Page) -> Option<()>,
+    ) -> Option<()> {
+        let mut last = None;
+        self.parts.iter().try_for_each(|part| {
+            part.each_page(|page| {
+                let unit = match last {
+                    Some((start, unit)) if start == page.unit => unit,
+                    _ => self.unit(units, page.unit)?,
+                };
+                last = Some((page.unit, unit));
+                take(unit, page)
+            })
         })
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use timeline_archive::{Archive, UnitInfo};
 
 use super::file;
-use super::file_index::{FileIndex, Part};
+use super::file_index::FileIndex;
 use super::lines::Rank;
 
 /// The index of each file of an archive, and the pages of all of them.
@@ -93,13 +93,12 @@ impl Known {
 
     fn lay(&self) -> Option<Laid> {
         let parts = self.files.iter().flat_map(|file| &file.parts);
-        let count = parts.filter_map(Part::pages).map(<[_]>::len).sum();
-        let (mut starts, mut ends) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut spots = Vec::with_capacity(count);
+        let most = parts.map(|part| part.entry.most_pages()).sum();
+        let (mut starts, mut ends) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        let mut spots = Vec::with_capacity(most);
         let mut of_units = Vec::with_capacity(self.units.len() + 1);
         for file in &self.files {
-            for (unit, page) in file.pages(&self.units) {
-                let (unit, page) = (unit?, page);
+            file.each_page(&self.units, |unit, page| {
                 // Units without pages have none between those of the units around them.
                 if of_units.len() > unit + 1 {
                     return None;
@@ -113,10 +112,8 @@ impl Known {
                     at: page.first,
                     events: page.events,
                 });
-            }
-            if file.parts.iter().any(|part| part.pages().is_none()) {
-                return None;
-            }
+                Some(())
+            })?;
         }
         of_units.resize(self.units.len() + 1, spots.len() as u32);
         count_before(&mut starts);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use timeline_archive::varint::{Cursor, put, put_difference};
+use timeline_archive::varint::{Cursor, put, put_difference, signed};
 
 /// Most events of a page.
 pub const MOST_EVENTS: usize = 512;
@@ -47,28 +47,43 @@ pub fn encode(pages: &[Page], out: &mut Vec<u8>) {
     }
 }
 
+/// How many pages so many bytes have at most, if they claim to have `count`.
+pub fn most(bytes: usize, count: u16) -> usize {
+    // Each takes seven bytes at least.
+    usize::from(count).min(bytes / 7)
+}
+
 /// Reads so many pages. `None` if they are damaged.
 pub fn decode(bytes: &[u8], count: u16) -> Option<Vec<Page>> {
-    let (mut input, mut before) = (Cursor(bytes), Page::default());
-    // Each takes seven bytes at least.
-    let mut pages = Vec::with_capacity(usize::from(count).min(bytes.len() / 7));
-    for _ in 0..count {
-        let unit = before.unit.checked_add(input.get()?)?;
-        let is_new = pages.is_empty() || unit != before.unit;
+    let mut pages = Vec::with_capacity(most(bytes.len(), count));
+    each(bytes, count, |page| {
+        pages.push(page.clone());
+        Some(())
+    })?;
+    Some(pages)
+}
+
+/// Gives so many pages to `take`. `None` if they are damaged, or once `take` returns `None`.
+pub fn each(bytes: &[u8], count: u16, mut take: impl FnMut(&Page) -> Option<()>) -> Option<()> {
+    let (mut input, mut page) = (Cursor(bytes), Page::default());
+    for number in 0..count {
+        let unit = page.unit.checked_add(input.get()?)?;
+        let is_new = number == 0 || unit != page.unit;
         let first = match is_new {
             true => 0,
-            false => before.first.checked_add(before.events)?,
+            false => page.first.checked_add(page.events)?,
         };
-        let events = u32::try_from(input.get()?).ok()?;
+        // Most numbers but that of the unit have several bytes.
+        let events = u32::try_from(input.get_any()?).ok()?;
         first.checked_add(events)?;
         let lines = input.get()?.checked_add(events.into())?;
         let mut range = |before: u64| {
-            let low = input.difference(before)?;
-            Some((low, low.checked_add(input.get()?)?))
+            let low = before.wrapping_add(signed(input.get_any()?));
+            Some((low, low.checked_add(input.get_any()?)?))
         };
-        let ticks = range(before.ticks.0)?;
-        let time = range(before.time.0)?;
-        before = Page {
+        let ticks = range(page.ticks.0)?;
+        let time = range(page.time.0)?;
+        page = Page {
             unit,
             first,
             events,
@@ -76,7 +91,7 @@ pub fn decode(bytes: &[u8], count: u16) -> Option<Vec<Page>> {
             ticks,
             time,
         };
-        pages.push(before.clone());
+        take(&page)?;
     }
-    input.0.is_empty().then_some(pages)
+    input.0.is_empty().then_some(())
 }

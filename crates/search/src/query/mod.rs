@@ -1,6 +1,7 @@
 //! Queries: which events are wanted.
 //!
-//! [`Query`] has the conditions as asked for. They are read by moment.rs (times), range.rs
+//! [`Query`] has the conditions as asked for. They are read by moment.rs (times), zone.rs
+//! (the local time zone), range.rs
 //! (priorities and numbers), needle.rs (a text or regular expression) and, for values, lexer.rs and
 //! parse.rs, which make an [`Expression`] of conditions (condition.rs). filter.rs decides about
 //! events: once for each definition and thread as far as it can, and by the values, which fields.rs
@@ -25,12 +26,14 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 mod text_plan;
+mod zone;
 
 pub use expression::Expression;
 pub use filter::Filter;
 pub use moment::moment;
 pub use needle::{Case, Needle};
 pub use range::{numbers, priorities};
+pub use zone::{local_now, local_zone};
 
 use std::ops::RangeInclusive;
 

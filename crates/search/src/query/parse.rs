@@ -1,11 +1,10 @@
 //! Makes an expression of tokens, by recursive descent.
 
-use jiff::Zoned;
-
 use super::condition::{Comparison, Condition, Literal, Operand};
 use super::lexer::{Placed, Token, tokens};
 use super::moment::moment;
 use super::needle::compile;
+use super::zone::local_now;
 use crate::error::{Error, Result};
 
 /// Parentheses and negations inside one another. Each takes some of the stack.
@@ -165,7 +164,7 @@ impl Parser {
             }
             Token::Integer(value) => Literal::Integer(*value),
             Token::Float(value) => Literal::Float(*value),
-            Token::Text(text) => Literal::Text(text.clone(), moment(text, &Zoned::now()).ok()),
+            Token::Text(text) => Literal::Text(text.clone(), moment(text, &local_now()).ok()),
             Token::Sign(_) | Token::End => return Err(self.expected("a field or a value")),
         };
         self.take();

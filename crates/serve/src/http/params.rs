@@ -4,9 +4,8 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, RawQuery};
 use axum::http::request::Parts;
-use jiff::Zoned;
 use timeline_latency::Measure;
-use timeline_search::{Case, Expression, Needle, Query, moment, numbers, priorities};
+use timeline_search::{Case, Expression, Needle, Query, local_now, moment, numbers, priorities};
 use utoipa::IntoParams;
 
 use super::failure::Failure;
@@ -166,7 +165,7 @@ impl Params {
 
     /// Which events are wanted.
     pub fn query(&self) -> Result<Query> {
-        let now = Zoned::now();
+        let now = local_now();
         let time = |name: &str| -> Result<Option<u64>> {
             Ok(self.one(name)?.map(|text| moment(text, &now)).transpose()?)
         };
