@@ -37,8 +37,32 @@ export function ofLog(id, rest = "") {
   return `logs/${encodeURIComponent(id)}${rest ? "/" + rest : ""}`;
 }
 
+/** Answers that the page needs at first, by path and query. */
+const early = new Map();
+
+/** Asks a question that the page asks again soon, by `getJson`. */
+export function askEarly(path, params = {}) {
+  const answer = getJson(path, params);
+  // If it fails, so does the question that takes it.
+  answer.catch(() => {});
+  early.set(withQuery(path, params), answer);
+}
+
+/** From now on, questions are asked when the page has them. */
+export function forgetEarly() {
+  early.clear();
+}
+
 /** The answer to a question as JSON. `params` is an object or a list of pairs. */
 export async function getJson(path, params = {}, signal = undefined) {
+  const asked = withQuery(path, params);
+  if (early.has(asked)) {
+    const answer = early.get(asked);
+    early.delete(asked);
+    const found = await answer;
+    signal?.throwIfAborted();
+    return found;
+  }
   const response = await ask(path, params, { signal });
   return response.json();
 }
@@ -59,13 +83,17 @@ export async function readStream(path, params, signal, take) {
   }
 }
 
-async function ask(path, params, options, tries = 3) {
+function withQuery(path, params) {
   const query = new URLSearchParams(params).toString();
+  return `${path}${query ? "?" + query : ""}`;
+}
+
+async function ask(path, params, options, tries = 3) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
   let response;
   try {
-    response = await fetch(`api/${path}${query ? "?" + query : ""}`,
+    response = await fetch(`api/${withQuery(path, params)}`,
       { cache: "no-store", redirect: "error", ...options, headers });
   } catch (error) {
     if (isAbort(error)) throw error;

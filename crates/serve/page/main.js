@@ -1,6 +1,8 @@
 // Starts the page, and has its parts follow what the address says is looked at.
 
-import { getJson, isAbort, takeToken } from "./api.js";
+// The first of all: its requests are under way while the other modules are made.
+import { endEarly } from "./early.js";
+import { getJson, isAbort } from "./api.js";
 import { Chips } from "./chips.js";
 import { Details } from "./details.js";
 import { byId, setText } from "./dom.js";
@@ -281,12 +283,12 @@ function draw() {
 }
 
 async function start() {
-  takeToken();
   draw();
   onState(changed);
   load();
   if (state.log === null) set({ view: "logs" });
   showView();
+  endEarly();
   try {
     server = await getJson("server");
     setText(byId("version"), server.version ?? "");

@@ -2,6 +2,7 @@
 
 import { getJson, ofLog } from "./api.js";
 import { Chunks } from "./chunks.js";
+import { AT_ONCE } from "./early.js";
 import { showError } from "./status.js";
 
 /** Characters of messages that each list keeps, with some for the rest of an event. */
@@ -20,7 +21,7 @@ export class AllLines {
     this.log = log;
     this.count = 0;
     this.chunks = new Chunks({
-      size: 250, bound: BOUND, changed, load: (...asked) => this.#load(...asked),
+      size: AT_ONCE, bound: BOUND, changed, load: (...asked) => this.#load(...asked),
       failed: (error) => failed(log, error),
     });
   }

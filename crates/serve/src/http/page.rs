@@ -20,6 +20,10 @@ struct Files;
 /// The name of the file with all modules.
 const PAGE: &str = "page.js";
 
+/// The name of the file with all style sheets, and these, in order.
+const STYLE: &str = "page.css";
+const STYLES: [&str; 3] = ["style.css", "views.css", "latency.css"];
+
 /// All modules of the page.
 static MODULES: LazyLock<Result<String, String>> = LazyLock::new(|| bundle("main.js", &text));
 
@@ -44,6 +48,10 @@ fn data(name: &str) -> Result<Cow<'static, [u8]>, Failure> {
         let text = modules
             .map_err(|wrong| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, wrong.clone()))?;
         return Ok(Cow::Borrowed(text.as_bytes()));
+    }
+    if name == STYLE {
+        let sheets = STYLES.iter().filter_map(|sheet| text(sheet));
+        return Ok(Cow::Owned(sheets.collect::<String>().into_bytes()));
     }
     let found = Files::get(name).ok_or_else(|| {
         Failure::new(
@@ -82,6 +90,18 @@ fn answer(name: &str, asked: &HeaderMap) -> Result<Response, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_style_sheets_become_one_file() {
+        let style = String::from_utf8(data(STYLE).ok().unwrap().into_owned()).unwrap();
+        let sheets = Files::iter().filter(|name| name.ends_with(".css"));
+        for sheet in sheets {
+            assert_eq!(style.matches(&text(&sheet).unwrap()).count(), 1, "{sheet}");
+        }
+        let links = format!("<link rel=\"stylesheet\" href=\"app/{STYLE}\">");
+        assert_eq!(text("index.html").unwrap().matches("stylesheet").count(), 1);
+        assert!(text("index.html").unwrap().contains(&links));
+    }
 
     #[test]
     fn the_modules_of_the_page_become_one_file() {
