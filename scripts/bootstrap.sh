@@ -14,7 +14,7 @@ case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test)
     wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind zstd"
-    wanted="$wanted xz rg ugrep lnav node npm chromium python3-pip javac hdrhistogram.jar" space=384
+    wanted="$wanted xz rg ugrep lnav node npm chromium firefox-esr python3-pip javac hdrhistogram.jar" space=384
     ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2

@@ -24,7 +24,8 @@ impl Machine {
             symlink(found, machine.0.path().join(real)).unwrap();
         }
         let programs = "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb \
-                        valgrind zstd xz rg ugrep lnav node npm chromium java javac";
+                        valgrind zstd xz rg ugrep lnav node npm chromium firefox-esr java \
+                        javac";
         for there in programs.split(' ') {
             machine.has(there, "");
         }

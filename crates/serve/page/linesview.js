@@ -18,6 +18,8 @@ export class LinesView {
   #nodes = new Map();
   #spare = [];
   #aim = null;
+  /** How often somebody has gone elsewhere. */
+  #moves = 0;
 
   /** `filter(name, value)` is called for a click on a value, `left()` when the end is left. */
   constructor({ hits, filter, left, opened }) {
@@ -91,14 +93,17 @@ export class LinesView {
   /** The numbers of lines have started anew: finds what was seen by its time. */
   async anew(following) {
     const top = this.source.get(this.scroller.row);
-    const selected = this.selected;
+    const [selected, line, moves] = [this.selected, state.line, this.#moves];
     this.all.chunks.clear();
     this.all.count = this.log.lines;
     this.draw();
-    if (selected?.unix_ns) set({ line: await this.log.lineOf(selected) });
-    if (!following && top?.unix_ns && this.source === this.all) {
-      this.scroller.toRow(await this.log.lineOf(top));
-    }
+    const keeps = !following && this.source === this.all;
+    const lineOf = (event) => (event?.unix_ns ? this.log.lineOf(event) : null);
+    const [ofSelected, ofTop] = await Promise.all([lineOf(selected), lineOf(keeps ? top : null)]);
+    // If somebody has moved on before the answers came, that counts.
+    const stays = this.#moves === moves;
+    if (ofSelected !== null && state.line === line) set({ line: ofSelected });
+    if (ofTop !== null && stays) this.scroller.toRow(ofTop);
   }
 
   get source() {
@@ -123,7 +128,10 @@ export class LinesView {
   }
 
   #moved(own) {
-    if (own) this.#aim = null;
+    if (own) {
+      this.#aim = null;
+      this.#moves += 1;
+    }
     if (own && !this.scroller.stick) this.left();
     // What is missing is asked for at once, not only when the next frame is drawn.
     const { row, page } = this.scroller;
@@ -229,6 +237,7 @@ export class LinesView {
 
   /** Brings a line into sight. */
   show(line) {
+    this.#moves += 1;
     const row = this.source.rowOf(line);
     this.scroller.count = this.source.count;
     const seen = row > this.scroller.row && row < this.scroller.row + this.scroller.page - 1;

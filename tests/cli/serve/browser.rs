@@ -39,8 +39,8 @@ fn log_span_parts(tl: &Timeline, number: u64) {
 
 /// An archive of several categories, priorities and threads, with spans, messages of several
 /// lines, markup and text beyond ASCII.
-fn archive(folder: &std::path::Path) {
-    let name = Name::new("browser");
+fn archive(folder: &std::path::Path, purpose: &str) {
+    let name = Name::new(&format!("{purpose}-archive"));
     let tl = name.create(1 << 16);
     let none = timeline::Attributes::default();
     let lines = tl.define_printf("db", Priority::Info, "query %d\n  of %x", ("m.c", 1), &none);
@@ -112,36 +112,73 @@ fn hour(path: &std::path::Path) {
     writer.flush().unwrap();
 }
 
+/// What a browser is shown: an archive, one of an hour, and a timeline that a program logs to.
+struct Shown {
+    _folder: tempfile::TempDir,
+    path: String,
+    name: Name,
+    program: Process,
+    served: Served,
+    of_an_hour: String,
+    _timeline: Timeline,
+}
+
+impl Shown {
+    fn new(purpose: &str) -> Shown {
+        let folder = tempfile::tempdir().unwrap();
+        archive(folder.path(), purpose);
+        let name = Name::new(purpose);
+        let timeline = name.create(1 << 14);
+        let mut program = Process::start(log_for_ever, &[name.path()]);
+        program.line();
+        let path = folder.path().join("flight.tla").display().to_string();
+        let of_an_hour = folder.path().join("hour.tla");
+        hour(&of_an_hour);
+        let of_an_hour = of_an_hour.display().to_string();
+        let served = Served::begin(&[&path, &of_an_hour, name.path()]);
+        Shown {
+            _folder: folder,
+            path,
+            name,
+            program,
+            served,
+            of_an_hour,
+            _timeline: timeline,
+        }
+    }
+
+    /// Runs a program of tests/browser with what is shown, and returns what it printed.
+    fn tried_by(&self, program: &str) -> String {
+        let given = json!({
+            "address": format!("http://{}/", self.served.host),
+            "timeline": env!("CARGO_BIN_EXE_timeline"),
+            "archive": {"id": self.path, "path": self.path, "query": "got", "category": "db",
+                "source": "query"},
+            "live": {"id": self.name.path(), "pid": self.program.pid()},
+            "hour": {"id": self.of_an_hour, "begin": HOUR_BEGINS.to_string()},
+            "screenshots": std::env::var("SCREENSHOTS").ok(),
+            "seed": std::process::id(),
+        });
+        let tried = Command::new("node")
+            .arg(root().join("tests/browser").join(program))
+            .arg(given.to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&tried.stdout).into_owned();
+        let wrong = String::from_utf8_lossy(&tried.stderr);
+        assert!(tried.status.success(), "{said}{wrong}");
+        said
+    }
+}
+
 #[test]
 fn the_page_shows_what_the_command_prints() {
-    let folder = tempfile::tempdir().unwrap();
-    archive(folder.path());
-    let name = Name::new("browser-live");
-    let _tl = name.create(1 << 14);
-    let mut program = Process::start(log_for_ever, &[name.path()]);
-    program.line();
-    let path = folder.path().join("flight.tla").display().to_string();
-    let of_an_hour = folder.path().join("hour.tla");
-    hour(&of_an_hour);
-    let of_an_hour = of_an_hour.display().to_string();
-    let served = Served::begin(&[&path, &of_an_hour, name.path()]);
-    let given = json!({
-        "address": format!("http://{}/", served.host),
-        "timeline": env!("CARGO_BIN_EXE_timeline"),
-        "archive": {"id": path, "path": path, "query": "got", "category": "db",
-            "source": "query"},
-        "live": {"id": name.path(), "pid": program.pid()},
-        "hour": {"id": of_an_hour, "begin": HOUR_BEGINS.to_string()},
-        "screenshots": std::env::var("SCREENSHOTS").ok(),
-        "seed": std::process::id(),
-    });
-    let tried = Command::new("node")
-        .arg(root().join("tests/browser/page.mjs"))
-        .arg(given.to_string())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&tried.stdout);
-    let wrong = String::from_utf8_lossy(&tried.stderr);
-    assert!(tried.status.success(), "{said}{wrong}");
+    let said = Shown::new("browser").tried_by("page.mjs");
     assert!(said.contains("follow: up to \"sent number("), "{said}");
+}
+
+#[test]
+fn the_page_works_in_firefox() {
+    let said = Shown::new("firefox").tried_by("firefox.mjs");
+    assert!(said.contains("follow: from \"sent number("), "{said}");
 }
