@@ -175,7 +175,8 @@ fn assert_archives(found: &Value) {
     assert!((1 << 17..1 << 18).contains(&events), "{events}");
 
     let formatted = found["formatted"].as_array().unwrap();
-    assert_eq!(names(&found["formatted"], "of"), ["printf2", "printf_five"]);
+    let recorded = ["printf2", "printf_five", "event4", "event6"];
+    assert_eq!(names(&found["formatted"], "of"), recorded);
     formatted.iter().for_each(|row| {
         assert_spread(row, "cpu_ns");
         assert_positive(row, &["program_ns", "recorder_ns"]);
