@@ -50,13 +50,18 @@ local function watch(what, trace, func, pc, code, reason)
    end
 end
 
+-- Where LuaJIT begins its traces depends on addresses. It may be an unlucky place now and then, but not five times.
 local function run(body)
-   traces, refused = 0, {}
-   jit.attach(watch, "trace")
-   body()
-   jit.attach(watch)
+   for _ = 1, 5 do
+      traces, refused = 0, {}
+      jit.flush()
+      jit.attach(watch, "trace")
+      body()
+      jit.attach(watch)
+      if #refused == 0 and traces > 0 then return end
+   end
    assert(#refused == 0, table.concat(refused, "\n"))
-   assert(traces > 0, "nothing was compiled")
+   error("nothing was compiled")
 end
 
 run(function() local f = loggers[0] for _ = 1, 20000 do f() end end)
