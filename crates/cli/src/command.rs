@@ -3,18 +3,17 @@
 use std::borrow::Cow;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use timeline::dump::printable;
 
 use crate::args::Example;
 use crate::failure::Result;
 use crate::pager::Pager;
-use crate::target::Target;
+use crate::verb::Verb;
 use crate::{
-    channel, demo, dump, events, export, generate, histogram, import, index, info, list, outliers,
-    output, priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
-    watch,
+    channel, demo, dump, events, export, histogram, import, index, info, list, outliers, output,
+    priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify, watch,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -41,63 +40,6 @@ struct Cli {
 
     #[command(subcommand)]
     verb: Verb,
-}
-
-/// One variant per verb.
-#[derive(Subcommand)]
-pub enum Verb {
-    List(list::Args),
-    Info(info::Args),
-    Dump(dump::Args),
-    Tail(tail::Args),
-    Search(search::Args),
-    Index(index::Args),
-    Stats(stats::Args),
-    Events(events::Args),
-    Histogram(Box<histogram::Args>),
-    Outliers(outliers::Args),
-    Serve(serve::Args),
-    Save(save::Args),
-    Record(record::Args),
-    Import(import::Args),
-    Export(export::Args),
-    Verify(verify::Args),
-    Repair(repair::Args),
-    Priority(priority::Args),
-    Enable(priority::EnableArgs),
-    Disable(priority::DisableArgs),
-    Channel(channel::Args),
-    Sample(sample::Args),
-    Watch(watch::Args),
-    Rm(rm::Args),
-    Demo(demo::Args),
-    #[command(hide = true)]
-    Generate(generate::Args),
-}
-
-impl Verb {
-    /// The timeline of the verb. It can be omitted if there is only one.
-    fn target(&mut self) -> Option<(&'static str, &mut Target)> {
-        match self {
-            Verb::Info(args) => Some(("info", &mut args.target)),
-            Verb::Dump(args) => Some(("dump", &mut args.target)),
-            Verb::Tail(args) => Some(("tail", &mut args.target)),
-            Verb::Events(args) if args.check.is_none() => Some(("events", &mut args.target)),
-            Verb::Stats(args) => Some(("stats", &mut args.target)),
-            Verb::Histogram(args) => Some(("histogram", &mut args.target)),
-            Verb::Outliers(args) => Some(("outliers", &mut args.target)),
-            Verb::Save(args) => Some(("save", &mut args.target)),
-            Verb::Record(args) => Some(("record", &mut args.target)),
-            Verb::Export(args) => Some(("export", &mut args.target)),
-            Verb::Priority(args) => Some(("priority", args.target())),
-            Verb::Enable(args) => Some(("enable", args.names.target())),
-            Verb::Disable(args) => Some(("disable", args.names.target())),
-            Verb::Channel(args) => Some(("channel", &mut args.target)),
-            Verb::Sample(args) => Some(("sample", &mut args.target)),
-            Verb::Watch(args) => Some(("watch", &mut args.target)),
-            _ => None,
-        }
-    }
 }
 
 /// The examples of each verb, in the order of the verbs.
@@ -154,8 +96,13 @@ fn examples_help(examples: &[Example]) -> String {
 /// Reads the command line, and starts a pager for verbs with long output. Prints and exits by
 /// itself on `--help` (status 0) and on errors (2).
 pub fn parse() -> Result<(Verb, Option<Pager>)> {
-    let matches = command().try_get_matches();
-    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    // Most command lines need neither examples nor the other verbs, which take longer to make than
+    // most else in which this command starts.
+    let read = |command: clap::Command| {
+        let matches = command.try_get_matches();
+        matches.and_then(|matches| Cli::from_arg_matches(&matches))
+    };
+    match read(Cli::command()).or_else(|_| read(command())) {
         Ok(mut cli) => {
             output::choose_colour(cli.color);
             if let Some((verb, target)) = cli.verb.target() {

@@ -45,13 +45,14 @@ mod text_lines;
 mod thread_columns;
 mod time;
 mod trust;
+mod verb;
 mod verify;
 mod watch;
 
 use std::process::ExitCode;
 
-use command::Verb;
 use failure::{Failure, Result};
+use verb::Verb;
 
 fn main() -> ExitCode {
     let mut failed = ExitCode::FAILURE;

@@ -19,6 +19,7 @@ pub type Examples = &'static [(&'static str, &'static [Example])];
 
 /// Generate what packages install beside the command
 #[derive(clap::Args)]
+#[command(hide = true)]
 pub struct Args {
     #[command(subcommand)]
     what: What,
