@@ -143,14 +143,27 @@ fn a_dump_begins_at_any_line() {
             let has = |event: &&serde_json::Value| {
                 number(event, "lineIndex") + number(event, "lineCount") > first
             };
-            let expected: Vec<_> = naive.iter().filter(has).take(3).collect();
-            let expected: Vec<_> = expected
-                .iter()
-                .map(|event| event["message"].as_str().unwrap().to_owned())
-                .collect();
-            let first = first.to_string();
-            let words = ["dump", &path, "--line", &first, "-n", "3", "--json"];
-            assert_eq!(lines(&words), expected, "{first}");
+            for category in [None, Some("c")] {
+                let message =
+                    |event: &serde_json::Value| event["message"].as_str().unwrap().to_owned();
+                // The only messages of that category.
+                let is_first = |event: &serde_json::Value| message(event).starts_with("first ");
+                let wanted = |event: &&serde_json::Value| {
+                    has(event) && (category.is_none() || is_first(event))
+                };
+                let expected: Vec<_> = naive.iter().filter(wanted).map(message).collect();
+                for count in [1, 3, 700, 10_000] {
+                    let (from, most) = (first.to_string(), count.to_string());
+                    let words = ["dump", &path, "--line", &from, "-n", &most, "--json"];
+                    let filter = category.map_or(vec![], |category| vec!["--category", category]);
+                    let expected = &expected[..count.min(expected.len())];
+                    assert_eq!(
+                        lines(&[&words[..], &filter].concat()),
+                        expected,
+                        "{words:?}"
+                    );
+                }
+            }
         }
     }
     let (name, ring) = (name.path(), "5");

@@ -80,7 +80,7 @@ impl Outline {
     /// Takes the contents of the file, of which only the bytes are read that the outline does not
     /// pass over.
     pub(crate) fn replay(
-        &self,
+        self,
         section: &Section,
         contents: &mut Contents,
         names: &Names,
@@ -91,17 +91,16 @@ impl Outline {
             false => contents.scan(section, range, names),
         };
         contents.magics.extend(&self.magics);
+        contents.units.reserve(self.passed.len());
         let mut at = file;
-        for Passed { unit, among } in &self.passed {
-            let frames = in_all(&unit.frames(), file);
+        for Passed { mut unit, among } in self.passed {
+            unit.place = in_all(&unit.place, file);
+            let frames = unit.frames();
             scan(at..frames.start, contents)?;
             at = frames.end;
-            contents.pass(Unit {
-                place: in_all(&unit.place, file),
-                ..unit.clone()
-            });
+            contents.pass(unit);
             for range in among {
-                scan(in_all(range, file), contents)?;
+                scan(in_all(&range, file), contents)?;
             }
             contents.end_passed();
         }
@@ -134,9 +133,12 @@ impl Outline {
         for _ in 0..input.get()? {
             magics.insert(input.get()?);
         }
-        let mut passed = Vec::<Passed>::new();
+        let count = input.get()?;
+        // Each takes ten bytes at least.
+        let most = usize::try_from(count).ok()?.min(input.0.len() / 10);
+        let mut passed = Vec::<Passed>::with_capacity(most);
         let mut at = Before::default();
-        for _ in 0..input.get()? {
+        for _ in 0..count {
             let unit = at.unit(&mut input, length)?;
             let (mut end, mut among) = (unit.place.start, Vec::new());
             for _ in 0..input.get()? {

@@ -12,7 +12,8 @@ use timeline_archive::{Archive, UnitInfo};
 use super::file::{self, Writing};
 use super::file_index::{FileIndex, Part};
 use super::known::Known;
-use super::lines::{LineNumbers, Rank};
+use super::laid::Laid;
+use super::lines::LineNumbers;
 use super::page::Page;
 use super::page_set::PageSet;
 use super::requirement::Requirement;
@@ -230,7 +231,7 @@ impl<'a> Index<'a> {
         may_match: impl Fn(usize, Range<usize>) -> bool,
     ) -> Option<Candidates> {
         let mut places = self.places(&self.no_pages())?;
-        let rank = self.known.laid()?.start_rank(from.saturating_sub(rest));
+        let (_, rank) = self.known.laid_from(from.saturating_sub(rest))?;
         for place in &mut places {
             place.may_match = place.last >= rank && may_match(place.unit, place.page.places());
             place.is_read = place.may_match;
@@ -308,7 +309,7 @@ impl<'a> Index<'a> {
         }
         Selection {
             pages,
-            behind: None,
+            between: None,
             indexed: self.indexed(),
         }
     }
@@ -322,31 +323,28 @@ impl<'a> Index<'a> {
         indexed
     }
 
-    /// The events of all pages that do not end before a rank, oldest first.
-    fn behind(&self, rank: u64) -> Option<Candidates> {
-        let laid = self.known.laid()?;
-        let skipped = laid.ends.partition_point(|(last, _)| *last < rank);
+    /// The events of all pages that do not end before a rank, nor begin behind another one, oldest
+    /// first.
+    fn between(&self, laid: Arc<Laid>, low: u64, high: u64) -> Candidates {
+        let skipped = laid.ends.partition_point(|(last, _)| *last < low);
         let skipped = (Arc::clone(&laid.ends), skipped);
-        Some(Candidates {
+        Candidates {
             lines: LineNumbers::skipping_first(Order::OldestFirst, self.known.rank, skipped),
             selection: Selection {
-                behind: Some((Arc::clone(laid), rank)),
+                between: Some((laid, low, high)),
                 indexed: self.indexed(),
                 ..Selection::default()
             },
             pages: 0,
-        })
+        }
     }
 
     /// Where the events stand that are not indexed, but for important ones.
     fn rest_ranges(&self) -> Vec<(u64, u64)> {
         let units = self.known.units.iter().zip(self.indexed());
         let rest = units.filter(|(unit, is_indexed)| !is_indexed && !unit.important);
-        rest.map(|(unit, _)| match self.known.rank {
-            Rank::Ticks => unit.ticks,
-            Rank::Time => (unit.unix.0.max(1), unit.unix.1.max(1)),
-        })
-        .collect()
+        rest.map(|(unit, _)| self.known.rank.choose(unit.ticks, unit.unix))
+            .collect()
     }
 
     /// The events that are not indexed: important ones, and those that came last.
@@ -354,12 +352,14 @@ impl<'a> Index<'a> {
         self.selection([].into_iter())
     }
 
-    /// The events from a line on, oldest first, and some before it. `rest`: how many lines the
-    /// events have that are not indexed. `None` if the index is damaged.
-    pub fn from_line(&self, line: u64, rest: u64) -> Option<Candidates> {
-        // All of the rest may stand before the line.
-        let rank = self.known.laid()?.start_rank(line.saturating_sub(rest));
-        self.behind(rank)
+    /// The events with these lines, oldest first, and some before and behind them. Those behind are
+    /// not all that there are. `rest`: how many lines the events have that are not indexed. `None`
+    /// if the index is damaged.
+    pub fn lines(&self, lines: Range<u64>, rest: u64) -> Option<Candidates> {
+        // All of the rest may stand before the lines, or none.
+        let (laid, low) = self.known.laid_from(lines.start.saturating_sub(rest))?;
+        let high = laid.around(lines.end).1;
+        Some(self.between(laid, low, high))
     }
 
     /// The events with these lines, oldest first, and some others. They are numbered rightly; some
@@ -368,14 +368,10 @@ impl<'a> Index<'a> {
     pub fn at_lines(&self, lines: &[u64], rest: u64) -> Option<Candidates> {
         let mut places = self.places(&self.no_pages())?;
         let laid = self.known.laid()?;
+        // All of the rest may stand before the line, or none.
         let range = |line: &u64| {
-            // All of the rest may stand before the line, or none.
             let first = laid.start_rank(line.saturating_sub(rest));
-            let end = laid.ends.partition_point(|(_, lines)| lines <= line);
-            (
-                first,
-                laid.ends.get(end).map_or(u64::MAX, |(last, _)| *last),
-            )
+            (first, laid.around(*line).1)
         };
         let ranges = lines.iter().map(range).collect();
         complete(&mut places, ranges, 0);
@@ -385,12 +381,8 @@ impl<'a> Index<'a> {
     /// The events from a time on, oldest first, and some before it: in nanoseconds since 1970.
     /// `None` if the index is damaged.
     pub fn from_time(&self, time: u64) -> Option<Candidates> {
-        let files = self.known.files.iter();
-        let pages = files.flat_map(|file| file.pages(&self.known.units));
-        let behind = pages.filter(|(_, page)| page.time.1 >= time);
-        // All that may stand among them, so that their lines can be counted.
-        let rank = behind.map(|(_, page)| self.known.rank.range(page).0).min();
-        self.behind(rank.unwrap_or(u64::MAX))
+        let (laid, rank) = self.known.laid_from_time(time)?;
+        Some(self.between(laid, rank, u64::MAX))
     }
 
     /// No page of any segment.

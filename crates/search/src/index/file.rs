@@ -109,19 +109,9 @@ impl Entry {
         page::decode(self.table(storage, &mut Vec::new())?, self.pages)
     }
 
-    /// Gives the pages to `take`. `None` if they are damaged, or once `take` returns `None`.
-    pub fn each_page(
-        &self,
-        storage: &Storage,
-        take: impl FnMut(&Page) -> Option<()>,
-    ) -> Option<()> {
-        page::each(self.table(storage, &mut Vec::new())?, self.pages, take)
-    }
-
-    /// How many pages it has at most, by the bytes that they take.
-    pub fn most_pages(&self) -> usize {
-        let bytes = usize::try_from(length(&self.table));
-        page::most(bytes.unwrap_or(usize::MAX), self.pages)
+    /// Where the unit of the first page begins. `None` if the pages are damaged.
+    pub fn first_unit(&self, storage: &Storage) -> Option<u64> {
+        page::first_unit(self.table(storage, &mut Vec::new())?)
     }
 
     fn table<'a>(&self, storage: &'a Storage, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {

@@ -35,6 +35,7 @@ pub struct Part {
     storage: Arc<Storage>,
     segment: OnceLock<Option<Segment>>,
     pages: OnceLock<Option<Vec<Page>>>,
+    first_unit: OnceLock<Option<u64>>,
 }
 
 impl Part {
@@ -44,6 +45,7 @@ impl Part {
             storage: Arc::clone(storage),
             segment: OnceLock::new(),
             pages: OnceLock::new(),
+            first_unit: OnceLock::new(),
         }
     }
 
@@ -60,13 +62,10 @@ impl Part {
         self.pages.get_or_init(read).as_deref()
     }
 
-    /// Gives the pages to `take`, without keeping them. `None` if they are damaged, or once `take`
-    /// returns `None`.
-    fn each_page(&self, mut take: impl FnMut(&Page) -> Option<()>) -> Option<()> {
-        match self.pages.get() {
-            Some(pages) => pages.as_deref()?.iter().try_for_each(take),
-            None => self.entry.each_page(&self.storage, &mut take),
-        }
+    /// Where the unit of the first page begins. `None` if the pages are damaged.
+    fn first_unit(&self) -> Option<u64> {
+        let read = || self.entry.first_unit(&self.storage);
+        *self.first_unit.get_or_init(read)
     }
 }
 
@@ -163,24 +162,28 @@ impl FileIndex {
         })
     }
 
-    /// Gives each page to `take`, and the number of its unit. `None` if the index is damaged, or
-    /// once `take` returns `None`.
+    /// Gives each page of a part to `take`, and the number of its unit. `None` if the index is
+    /// damaged, or once `take` returns `None`.
     pub fn each_page(
         &self,
+        part: &Part,
         units: &[UnitInfo],
         mut take: impl FnMut(usize, &Page) -> Option<()>,
     ) -> Option<()> {
         let mut last = None;
-        self.parts.iter().try_for_each(|part| {
-            part.each_page(|page| {
-                let unit = match last {
-                    Some((start, unit)) if start == page.unit => unit,
-                    _ => self.unit(units, page.unit)?,
-                };
-                last = Some((page.unit, unit));
-                take(unit, page)
-            })
+        part.pages()?.iter().try_for_each(|page| {
+            let unit = match last {
+                Some((start, unit)) if start == page.unit => unit,
+                _ => self.unit(units, page.unit)?,
+            };
+            last = Some((page.unit, unit));
+            take(unit, page)
         })
+    }
+
+    /// The number of the unit of the first page of a part. `None` if the index is damaged.
+    pub fn first_unit(&self, part: &Part, units: &[UnitInfo]) -> Option<usize> {
+        self.unit(units, part.first_unit()?)
     }
 
     /// The units that can be indexed, but are not. Events may be appended to the last unit, unless

@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use timeline_archive::{Archive, UnitInfo};
 
-use super::file;
-use super::file_index::FileIndex;
+use super::file::{self, Entry};
+use super::file_index::{FileIndex, Part};
+use super::laid::{Laid, Laying};
 use super::lines::Rank;
 
 /// The index of each file of an archive, and the pages of all of them.
@@ -19,24 +20,6 @@ pub struct Known {
     stamps: Vec<Option<[i64; 6]>>,
     /// `None` in it if the index is damaged.
     laid: OnceLock<Option<Arc<Laid>>>,
-}
-
-/// All pages of an index, as they stand in the archive and in the order of its events.
-pub struct Laid {
-    spots: Vec<Spot>,
-    /// The spots of each unit begin here, and end where those of the next one begin.
-    of_units: Vec<u32>,
-    /// The ranks at which pages begin, and how many lines the pages have that begin before.
-    pub starts: Vec<(u64, u64)>,
-    /// The ranks at which pages end, and how many lines the pages have that end up to there.
-    pub ends: Arc<Vec<(u64, u64)>>,
-}
-
-/// A page: the rank of its last event, and its places in its unit.
-pub struct Spot {
-    pub last: u64,
-    pub at: u32,
-    pub events: u32,
 }
 
 impl Known {
@@ -87,83 +70,79 @@ impl Known {
 
     /// All pages. `None` if one is of no unit: the index is damaged.
     pub fn laid(&self) -> Option<&Arc<Laid>> {
-        let lay = || self.lay().map(Arc::new);
+        let lay = || self.lay(|_| true).map(Arc::new);
         self.laid.get_or_init(lay).as_ref()
     }
 
-    fn lay(&self) -> Option<Laid> {
-        let parts = self.files.iter().flat_map(|file| &file.parts);
-        let most = parts.map(|part| part.entry.most_pages()).sum();
-        let (mut starts, mut ends) = (Vec::with_capacity(most), Vec::with_capacity(most));
-        let mut spots = Vec::with_capacity(most);
-        let mut of_units = Vec::with_capacity(self.units.len() + 1);
+    /// The pages around a line, and where the pages begin before which there cannot be more lines
+    /// than these. Other segments may stand as one page each: most of an index is not read then.
+    /// `None` if the index is damaged.
+    pub fn laid_from(&self, line: u64) -> Option<(Arc<Laid>, u64)> {
+        let laid = match self.laid.get() {
+            Some(laid) => Arc::clone(laid.as_ref()?),
+            None => {
+                let entries = self.parts().map(|part| &part.entry);
+                let segments = entries.map(|entry| (self.range(entry), entry.lines));
+                let (low, high) = Laid::of_segments(segments).around(line);
+                Arc::new(self.lay(|(first, last)| first <= high && last >= low)?)
+            }
+        };
+        let rank = laid.start_rank(line);
+        Some((laid, rank))
+    }
+
+    /// The pages around the first events with this time, in nanoseconds since 1970, and where they
+    /// begin. `None` if the index is damaged.
+    pub fn laid_from_time(&self, time: u64) -> Option<(Arc<Laid>, u64)> {
+        let parts = self.parts().filter(|part| part.entry.time.1 >= time);
+        let mut parts: Vec<_> = parts
+            .map(|part| (self.range(&part.entry).0, part))
+            .collect();
+        parts.sort_unstable_by_key(|(first, _)| *first);
+        let mut rank = u64::MAX;
+        for (first, part) in parts {
+            if first >= rank {
+                break;
+            }
+            let behind = part.pages()?.iter().filter(|page| page.time.1 >= time);
+            let first = behind.map(|page| self.rank.range(page).0).min();
+            rank = rank.min(first.unwrap_or(u64::MAX));
+        }
+        let laid = match self.laid.get() {
+            Some(laid) => Arc::clone(laid.as_ref()?),
+            None => Arc::new(self.lay(|(first, last)| first <= rank && last >= rank)?),
+        };
+        Some((laid, rank))
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.files.iter().flat_map(|file| &file.parts)
+    }
+
+    /// Where the first and the last event of a segment stand.
+    fn range(&self, entry: &Entry) -> (u64, u64) {
+        self.rank.choose(entry.ticks, entry.time)
+    }
+
+    /// Lays the pages of the segments whose ranks are wanted. Others become a page each.
+    fn lay(&self, is_wanted: impl Fn((u64, u64)) -> bool) -> Option<Laid> {
+        let mut laying = Laying::default();
         for file in &self.files {
-            file.each_page(&self.units, |unit, page| {
-                // Units without pages have none between those of the units around them.
-                if of_units.len() > unit + 1 {
-                    return None;
+            for part in file.parts.iter().filter(|part| part.entry.pages > 0) {
+                let range = self.range(&part.entry);
+                if is_wanted(range) {
+                    laying.reserve(part.pages()?.len());
+                    file.each_page(part, &self.units, |unit, page| {
+                        laying.page(unit, self.rank.range(page), page)
+                    })?;
+                } else {
+                    let unit = file.first_unit(part, &self.units)?;
+                    laying.segment(unit, range, part.entry.lines)?;
                 }
-                of_units.resize(unit + 1, spots.len() as u32);
-                let (first, last) = self.rank.range(page);
-                starts.push((first, page.lines));
-                ends.push((last, page.lines));
-                spots.push(Spot {
-                    last,
-                    at: page.first,
-                    events: page.events,
-                });
-                Some(())
-            })?;
+            }
+            laying.end(file.indexed.end)?;
         }
-        of_units.resize(self.units.len() + 1, spots.len() as u32);
-        count_before(&mut starts);
-        count_up_to(&mut ends);
-        Some(Laid {
-            spots,
-            of_units,
-            starts,
-            ends: Arc::new(ends),
-        })
-    }
-}
-
-impl Laid {
-    /// The pages of a unit, in the order of their places.
-    pub fn of_unit(&self, unit: usize) -> &[Spot] {
-        let bound = |unit: usize| self.of_units.get(unit).map(|at| *at as usize);
-        match (bound(unit), bound(unit + 1)) {
-            (Some(from), Some(to)) => &self.spots[from..to],
-            _ => &[],
-        }
-    }
-
-    /// The greatest rank at which a page begins and before which there cannot be more lines than
-    /// these.
-    pub fn start_rank(&self, line: u64) -> u64 {
-        let behind = self.starts.partition_point(|(_, before)| *before <= line);
-        behind.checked_sub(1).map_or(0, |last| self.starts[last].0)
-    }
-}
-
-/// Sorts ranks with lines, and counts the lines before each.
-fn count_before(firsts: &mut [(u64, u64)]) {
-    firsts.sort_unstable();
-    let (mut lines, mut same) = (0_u64, (0, 0));
-    for (rank, more) in firsts {
-        // All pages that begin before this one count, also those that end behind it.
-        let before = if *rank == same.0 { same.1 } else { lines };
-        same = (*rank, before);
-        lines = lines.saturating_add(std::mem::replace(more, before));
-    }
-}
-
-/// Sorts ranks with lines, and counts the lines up to each.
-fn count_up_to(lasts: &mut [(u64, u64)]) {
-    lasts.sort_unstable();
-    let mut lines = 0_u64;
-    for (_, more) in lasts {
-        lines = lines.saturating_add(*more);
-        *more = lines;
+        Some(laying.finish(self.units.len()))
     }
 }
 

@@ -24,9 +24,14 @@ impl Rank {
 
     /// Where the first and the last event of a page stand.
     pub(super) fn range(self, page: &Page) -> (u64, u64) {
+        self.choose(page.ticks, page.time)
+    }
+
+    /// Where the first and the last event with these ticks and times stand.
+    pub(super) fn choose(self, ticks: (u64, u64), time: (u64, u64)) -> (u64, u64) {
         match self {
-            Rank::Ticks => page.ticks,
-            Rank::Time => (page.time.0.max(1), page.time.1.max(1)),
+            Rank::Ticks => ticks,
+            Rank::Time => (time.0.max(1), time.1.max(1)),
         }
     }
 }

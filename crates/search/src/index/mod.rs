@@ -4,9 +4,9 @@
 //! collects the ngrams of each `page` of events in a `segment`, whose `postings` are sets of pages
 //! (`page_set`). `file` keeps segments beside a file of the archive (`storage` reads their bytes),
 //! `file_index` compares them with that file, `known` has those of all files, which many queries
-//! share, and `archive_index` answers these. A query
-//! becomes a `selection` of the events that are read, `lines` numbers these, and `counted` counts
-//! what is read.
+//! share (`laid` has their pages in order), and `archive_index` answers these. A query becomes a
+//! `selection` of the events that are read, `lines` numbers these, and `counted` counts what is
+//! read.
 
 mod archive_index;
 mod build;
@@ -14,6 +14,7 @@ mod counted;
 mod file;
 mod file_index;
 mod known;
+mod laid;
 mod lines;
 mod ngrams;
 mod page;

@@ -47,24 +47,15 @@ pub fn encode(pages: &[Page], out: &mut Vec<u8>) {
     }
 }
 
-/// How many pages so many bytes have at most, if they claim to have `count`.
-pub fn most(bytes: usize, count: u16) -> usize {
-    // Each takes seven bytes at least.
-    usize::from(count).min(bytes / 7)
+/// Where the unit of the first of these pages begins. `None` if they are damaged.
+pub fn first_unit(bytes: &[u8]) -> Option<u64> {
+    Cursor(bytes).get()
 }
 
 /// Reads so many pages. `None` if they are damaged.
 pub fn decode(bytes: &[u8], count: u16) -> Option<Vec<Page>> {
-    let mut pages = Vec::with_capacity(most(bytes.len(), count));
-    each(bytes, count, |page| {
-        pages.push(page.clone());
-        Some(())
-    })?;
-    Some(pages)
-}
-
-/// Gives so many pages to `take`. `None` if they are damaged, or once `take` returns `None`.
-pub fn each(bytes: &[u8], count: u16, mut take: impl FnMut(&Page) -> Option<()>) -> Option<()> {
+    // Each takes seven bytes at least.
+    let mut pages = Vec::with_capacity(usize::from(count).min(bytes.len() / 7));
     let (mut input, mut page) = (Cursor(bytes), Page::default());
     for number in 0..count {
         let unit = page.unit.checked_add(input.get()?)?;
@@ -91,7 +82,7 @@ pub fn each(bytes: &[u8], count: u16, mut take: impl FnMut(&Page) -> Option<()>)
             ticks,
             time,
         };
-        take(&page)?;
+        pages.push(page.clone());
     }
-    input.0.is_empty().then_some(())
+    input.0.is_empty().then_some(pages)
 }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
 
-use super::known::Laid;
+use super::laid::Laid;
 
 /// Events of an archive that are read: of some pages, and of all units that are not indexed.
 #[derive(Clone, Default)]
 pub struct Selection {
     /// The pages that are read of a unit, in rising order, of the indexed units.
     pub(super) pages: HashMap<usize, Vec<SelectedPage>>,
-    /// Likewise, all pages that do not end before a rank.
-    pub(super) behind: Option<(Arc<Laid>, u64)>,
+    /// Likewise, all pages that do not end before a rank, nor begin behind another one.
+    pub(super) between: Option<(Arc<Laid>, u64, u64)>,
     /// Whether each unit is indexed.
     pub(super) indexed: Vec<bool>,
 }
@@ -36,13 +36,13 @@ impl Selection {
         candidates.map(|page| page.places.clone())
     }
 
-    /// The places of the pages of a unit that are read because they do not end before a rank.
-    fn behind(&self, unit: usize) -> impl Iterator<Item = Range<usize>> {
-        let behind = self.behind.iter().flat_map(move |(laid, rank)| {
+    /// The places of the pages of a unit that are read because of their ranks.
+    fn between(&self, unit: usize) -> impl Iterator<Item = Range<usize>> {
+        let between = self.between.iter().flat_map(move |(laid, low, high)| {
             let spots = laid.of_unit(unit).iter();
-            spots.filter(move |spot| spot.last >= *rank)
+            spots.filter(move |spot| spot.last >= *low && spot.first <= *high)
         });
-        behind.map(|spot| spot.at as usize..(spot.at + spot.events) as usize)
+        between.map(|spot| spot.at as usize..(spot.at + spot.events) as usize)
     }
 
     fn is_indexed(&self, unit: &UnitInfo) -> bool {
@@ -56,7 +56,7 @@ impl Select for Selection {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
         !self.is_indexed(unit)
             || self.pages.contains_key(&unit.number)
-            || self.behind(unit.number).next().is_some()
+            || self.between(unit.number).next().is_some()
     }
 
     fn choose(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
@@ -67,7 +67,7 @@ impl Select for Selection {
         let listed = self.pages.get(&unit.number).into_iter().flatten();
         let listed = listed.map(|page| page.places.clone());
         // One of them is empty.
-        for wanted in listed.chain(self.behind(unit.number)) {
+        for wanted in listed.chain(self.between(unit.number)) {
             places.clear_range(from..wanted.start.max(from));
             from = wanted.end;
         }

@@ -28,7 +28,7 @@ pub fn range(version: &Version, from: u64, count: u64, cancel: &Cancel) -> Resul
     let mut lines = Vec::new();
     let total = numbered(
         (version, cancel),
-        From::Line(from),
+        From::Range(from, end),
         &mut objects,
         |objects, event, first, last| {
             if first >= end {
@@ -76,7 +76,8 @@ pub fn at(version: &Version, wanted: &[u64], cancel: &Cancel) -> Result<Lines> {
 /// Where reading begins.
 #[derive(Debug, Clone, Copy)]
 pub enum From<'l> {
-    Line(u64),
+    /// At a line. Events behind another line are not needed.
+    Range(u64, u64),
     /// At several lines, and nowhere else.
     Lines(&'l [u64]),
     /// A time, in nanoseconds since 1970.
@@ -95,7 +96,7 @@ pub fn numbered<'v>(
     let index = version.index();
     let (lines, rest) = (version.lines(), version.rest(&index));
     let candidates = match from {
-        From::Line(line) => index.from_line(line, rest),
+        From::Range(first, end) => index.lines(first..end, rest),
         From::Lines(wanted) => index.at_lines(wanted, rest),
         From::Time(time) => index.from_time(time),
     };
@@ -129,7 +130,7 @@ pub fn event_at(version: &Version, line: u64, cancel: &Cancel) -> Result<(Event,
     let mut objects = Objects::new(&version.archive);
     numbered(
         (version, cancel),
-        From::Line(line),
+        From::Range(line, line.saturating_add(1)),
         &mut objects,
         |_, event, first, last| {
             if last >= line && found.is_none() {

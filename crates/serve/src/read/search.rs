@@ -100,11 +100,15 @@ pub fn search(
     }
     let from = (search.progress.next, version.rest(&index));
     if from.0 > 0 {
-        among.extend(index.from_line(from.0, from.1).map(|found| found.selection));
+        among.extend(
+            index
+                .lines(from.0..u64::MAX, from.1)
+                .map(|found| found.selection),
+        );
     }
     let found = match all.is_empty() {
         true if from.0 == 0 => None,
-        true => index.from_line(from.0, from.1),
+        true => index.lines(from.0..u64::MAX, from.1),
         false => {
             let pages = pages_with(archive, &all, among);
             index.candidates_where(from, |unit, places| pages.has(unit, places))

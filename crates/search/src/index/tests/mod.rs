@@ -11,7 +11,7 @@ use timeline::dump::Messages;
 use timeline::{Event, Order, Source};
 use timeline_archive::{Archive, Form, PRINTF, RawEvent, Writer};
 
-use super::{Index, LineNumbers, file, line_count};
+use super::{Candidates, Index, LineNumbers, file, line_count};
 use crate::{Case, Needle};
 
 /// An event to be written.
@@ -162,7 +162,7 @@ fn check(archive: &Archive, index: &mut Index, needle: &Needle) {
     }
 }
 
-/// From each line on, the same events come.
+/// From each line and from each time on, the same events come.
 fn check_lines(archive: &Archive, index: &Index, every: usize) {
     let all = Needle::text("", Case::Sensitive).unwrap();
     let expected = naive(archive, &all);
@@ -173,29 +173,49 @@ fn check_lines(archive: &Archive, index: &Index, every: usize) {
         line_count(&text)
     });
     let rest: u64 = lines.sum();
-    for (place, (line, _)) in expected.iter().enumerate().step_by(every) {
-        let candidates = index.from_line(*line, rest).expect("whole");
+    let read = |candidates: Candidates| {
         let selection = Box::new(candidates.selection);
         let events = archive.events_by_time_where(Order::OldestFirst, selection);
-        let lines = found(archive, &all, events, candidates.lines);
-        let from = lines
-            .iter()
-            .position(|(first, _)| first >= line)
-            .expect("it is there");
-        assert_eq!(lines[from..], expected[place..]);
+        found(archive, &all, events, candidates.lines)
+    };
+    let from_each_line = || {
+        for (place, (line, _)) in expected.iter().enumerate().step_by(every) {
+            for end in [u64::MAX, line + 1, line + 10] {
+                let lines = read(index.lines(*line..end, rest).expect("whole"));
+                let from = lines
+                    .iter()
+                    .position(|(first, _)| first >= line)
+                    .expect("it is there");
+                let count = expected[place..].partition_point(|(line, _)| *line < end);
+                assert_eq!(lines[from..from + count], expected[place..place + count]);
+            }
+        }
+    };
+    from_each_line();
+    let events = archive.events_by_time(Order::OldestFirst);
+    // Those of messages that have no line are not among the expected ones.
+    let shown = events.filter(|event| {
+        let text = messages.text(event, archive.definition(event.id));
+        text.lines().next().is_some()
+    });
+    let times: Vec<_> = shown.map(|event| event.time.map_or(0, u64::from)).collect();
+    for time in times.iter().step_by(every) {
+        let lines = read(index.from_time(*time).expect("whole"));
+        let is_behind = |(place, _): &(usize, _)| times[*place] >= *time;
+        let mut wanted = expected.iter().enumerate().filter(is_behind);
+        assert!(wanted.all(|(_, line)| lines.contains(line)), "{time}");
     }
     // Some lines alone: near ones, and such as are far from one another.
     let some: Vec<_> = expected.iter().step_by(every).collect();
     for wanted in some.chunks(3).chain([&some[..]]) {
         let numbers: Vec<u64> = wanted.iter().map(|(line, _)| *line).collect();
-        let candidates = index.at_lines(&numbers, rest).expect("whole");
-        let selection = Box::new(candidates.selection);
-        let events = archive.events_by_time_where(Order::OldestFirst, selection);
-        let lines = found(archive, &all, events, candidates.lines);
+        let lines = read(index.at_lines(&numbers, rest).expect("whole"));
         // The first one with such a number, as they are looked for.
         let at = |number: &u64| lines.iter().find(|(line, _)| line >= number);
         assert_eq!(numbers.iter().filter_map(at).collect::<Vec<_>>(), *wanted);
     }
+    // All pages are known by now.
+    from_each_line();
 }
 
 fn needles() -> impl Strategy<Value = (String, bool, bool)> {
@@ -226,18 +246,22 @@ proptest! {
         then in events(TEXTS),
         wanted in proptest::collection::vec(needles(), 8),
         is_plain: bool,
-        has_two_files: bool,
+        files in 1..7_usize,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let form = if is_plain { Form::Plain } else { Form::Blocks };
         let path = folder.path().join("000001.tla");
         append(&path, &first, 0, form);
         Index::open(&Archive::open(&path).unwrap()).update(|_| ()).unwrap();
-        let second = match has_two_files {
-            true => folder.path().join("000002.tla"),
-            false => path.clone(),
-        };
-        append(&second, &then, first.len(), form);
+        let mut written = first.len();
+        for (file, part) in then.chunks(then.len().div_ceil(files)).enumerate() {
+            let second = match files {
+                1 => path.clone(),
+                _ => folder.path().join(format!("{:06}.tla", 2 + file)),
+            };
+            append(&second, part, written, form);
+            written += part.len();
+        }
         let archive = Archive::open(folder.path()).unwrap();
         for is_updated in [false, true] {
             let mut index = Index::open(&archive);
