@@ -160,6 +160,20 @@ fn requests_of_other_sites_and_for_other_hosts_are_refused() {
     ] {
         assert!(answer.head.contains(line), "{line} in {}", answer.head);
     }
+    // A page that another site may have opened is kept apart from that site.
+    for (head, is_apart) in [
+        (&["Sec-Fetch-Site: none"][..], false),
+        (&["Sec-Fetch-Site: same-origin"], false),
+        (&["Sec-Fetch-Site: same-site", far[1]], true),
+        (&far, true),
+        (&["Sec-Fetch-Site: else", far[1]], true),
+        (&[], true),
+    ] {
+        let head_of = served.ask("GET", "/", head, "").head;
+        let has = head_of.contains("cross-origin-opener-policy: same-origin");
+        assert_eq!(has, is_apart, "{head:?}: {head_of}");
+        assert!(head_of.contains("vary: sec-fetch-site"), "{head_of}");
+    }
 }
 
 #[test]

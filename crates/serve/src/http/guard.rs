@@ -41,7 +41,7 @@ impl Hosts {
     }
 }
 
-const SECURITY: [(HeaderName, HeaderValue); 5] = [
+const SECURITY: [(HeaderName, HeaderValue); 4] = [
     (
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(
@@ -61,11 +61,16 @@ const SECURITY: [(HeaderName, HeaderValue); 5] = [
         HeaderName::from_static("cross-origin-resource-policy"),
         HeaderValue::from_static("same-origin"),
     ),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
 ];
+
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Keeps a page that another site opened apart from that site. No site opened a page that was
+/// asked for by a person or by itself, and Chromium would start one more process for it.
+const OPENER_POLICY: (HeaderName, HeaderValue) = (
+    HeaderName::from_static("cross-origin-opener-policy"),
+    HeaderValue::from_static("same-origin"),
+);
 
 /// Lets a request through, or refuses it.
 pub async fn guard(
@@ -73,13 +78,18 @@ pub async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
+    let site = request.headers().get(SITE);
+    let may_be_opened = !site.is_some_and(|site| site == "none" || site == "same-origin");
     let mut response = match refusal(&state, &hosts, &request) {
         Some(failure) => failure.into_response(),
         None => next.run(request).await,
     };
-    for (name, value) in SECURITY {
+    let opener = may_be_opened.then_some(OPENER_POLICY);
+    for (name, value) in SECURITY.into_iter().chain(opener) {
         response.headers_mut().insert(name, value);
     }
+    let vary = HeaderValue::from_name(SITE);
+    response.headers_mut().append(header::VARY, vary);
     response
         .headers_mut()
         .entry(header::CACHE_CONTROL)
@@ -130,7 +140,7 @@ fn is_own_origin(request: &Request, host: &str) -> bool {
     }
     // A browser says so about requests without an Origin. A link on another site may lead to the
     // page, but nothing else: its frames and pictures could keep the server busy.
-    let site = text(&HeaderName::from_static("sec-fetch-site"));
+    let site = text(&SITE);
     let mode = text(&HeaderName::from_static("sec-fetch-mode"));
     let is_page = request.uri().path() == "/" && mode == Some("navigate");
     matches!(site, None | Some("same-origin" | "none")) || is_page

@@ -68,7 +68,6 @@ fn answer(name: &str, asked: &HeaderMap) -> Result<Response, Failure> {
         Some("html") => "text/html; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("js") => "text/javascript; charset=utf-8",
-        Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
     let mut hasher = DefaultHasher::new();
