@@ -97,14 +97,19 @@ function jumpTo(page, given) {
     if (line === undefined) await frame();
     const isThere = () => {
       if (line === undefined) return document.querySelector("#plot").ariaBusy === "false";
-      const shown = [...document.querySelectorAll("#rows .c-line")];
+      // Rows whose events are on their way have numbers, too.
+      const shown = [...document.querySelectorAll("#rows .row:not(.waiting) .c-line")];
       return shown.some((cell) => Number(cell.textContent.replaceAll(",", "")) === line);
     };
     do {
       await frame();
       if (performance.now() - begun > 20_000) throw new Error(`${hash} is not drawn`);
     } while (!isThere());
-    await frame();
+    // A message that is sent at the beginning of a frame arrives when the frame is drawn.
+    const { port1, port2 } = new MessageChannel();
+    const drawn = new Promise((resolve) => { port1.onmessage = resolve; });
+    port2.postMessage(null);
+    await drawn;
     return performance.now() - begun;
   }, given);
 }

@@ -81,6 +81,11 @@ export class Widths {
     if (text.length > (this.#widths.get(id) ?? 0)) this.#set(id, Math.min(WIDEST, text.length));
   }
 
+  /** Whether a text may be wider than the room that is made for it. */
+  cuts(text) {
+    return text.length > WIDEST || !/^[ -~]*$/.test(text);
+  }
+
   #set(id, width) {
     const label = COLUMNS.find((column) => column.id === id).label;
     const wide = Math.max(width, label.length);

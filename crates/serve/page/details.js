@@ -1,7 +1,7 @@
 // The panel with everything that is known of one event.
 
 import { getJson, isAbort, ofLog } from "./api.js";
-import { byId, debounced, make } from "./dom.js";
+import { byId, debounced, make, setBusy } from "./dom.js";
 import { sourceLink } from "./editor.js";
 import { fieldRows, filterButton, propertyRows } from "./fields.js";
 import { onPrefs, prefs } from "./prefs.js";
@@ -65,7 +65,7 @@ export class Details {
     }
     const known = this.known(state.line);
     if (known) this.#fill(known);
-    this.panel.setAttribute("aria-busy", "true");
+    setBusy(this.panel, true);
     this.read();
   }
 
@@ -80,7 +80,7 @@ export class Details {
       if (isAbort(error)) return;
       showError(error, "Details");
     }
-    this.panel.setAttribute("aria-busy", "false");
+    setBusy(this.panel, false);
   }
 
   /** Remembers the selected event, or forgets it; details then tell the time from it. */

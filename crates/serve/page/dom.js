@@ -33,6 +33,28 @@ export function setText(element, text) {
   }
 }
 
+/** After so many ms an element that is busy says so. */
+const SLOW = 400;
+
+const waits = new WeakMap();
+
+/**
+ * Says whether what an element shows is on its way. An animation that is seen only after a while
+ * costs a frame at once, so it begins after that while.
+ */
+export function setBusy(element, busy) {
+  if (element.getAttribute("aria-busy") !== String(busy)) {
+    element.setAttribute("aria-busy", String(busy));
+  }
+  if (busy && !waits.has(element)) {
+    waits.set(element, setTimeout(() => element.classList.add("slow"), SLOW));
+  } else if (!busy && waits.has(element)) {
+    clearTimeout(waits.get(element));
+    waits.delete(element);
+    element.classList.remove("slow");
+  }
+}
+
 /** Calls `action` in the next frame, once, however often the result is called before. */
 export function eachFrame(action) {
   let asked = 0;

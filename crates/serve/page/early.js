@@ -4,7 +4,7 @@ import { askEarly, forgetEarly, ofLog, takeToken } from "./api.js";
 import { parse } from "./state.js";
 
 /** Lines that are asked for at once. */
-export const AT_ONCE = 250;
+export const AT_ONCE = 100;
 
 /** The first line of those that are asked for with a line. */
 const firstOf = (line) => Math.floor(line / AT_ONCE) * AT_ONCE;

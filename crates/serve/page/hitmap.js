@@ -42,8 +42,9 @@ export class HitMap {
   }
 
   #draw() {
+    if (this.map.hidden) return;
     const [width, height] = [this.map.clientWidth, this.map.clientHeight];
-    if (this.map.hidden || !width || !height) return;
+    if (!width || !height) return;
     const density = this.hits.density ?? this.#density();
     const scale = devicePixelRatio || 1;
     this.map.width = Math.round(width * scale);

@@ -1,7 +1,7 @@
 // Lists the durations behind a cell or a bucket, and leads to the events of each.
 
 import { getJson, isAbort, ofLog } from "./api.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, make, setBusy, setText } from "./dom.js";
 import { showError } from "./status.js";
 import { counted, number, visible } from "./text.js";
 import { dateAndTime, duration } from "./time.js";
@@ -37,7 +37,7 @@ export class LatencyList {
     const asked = [...question, ["limit", LIMIT], ["min", min], ["max", max]];
     if (from !== null) asked.push(["from", from], ["to", to]);
     this.section.hidden = false;
-    this.section.setAttribute("aria-busy", "true");
+    setBusy(this.section, true);
     setText(byId("behind-said"), `${said}: searching…`);
     try {
       const answer = await getJson(ofLog(log.id, "durations/list"), asked, signal);
@@ -45,11 +45,11 @@ export class LatencyList {
       const rest = count > durations.length ? `; the longest ${number(durations.length)}` : "";
       setText(byId("behind-said"), `${said}: ${counted(count, "duration")}${rest}`);
       byId("behind-rows").replaceChildren(...durations.map((one) => this.#row(one)));
-      this.section.setAttribute("aria-busy", "false");
+      setBusy(this.section, false);
       this.section.scrollIntoView({ block: "nearest" });
     } catch (error) {
       if (isAbort(error)) return;
-      this.section.setAttribute("aria-busy", "false");
+      setBusy(this.section, false);
       setText(byId("behind-said"), `${said}: ${error.message}`);
       showError(error, "Durations");
     }

@@ -1,7 +1,7 @@
 // How long spans take: a table of percentiles, and plots over time, as a spectrum, as a heat map.
 
 import { getJson, isAbort, ofLog } from "./api.js";
-import { byId, eachFrame, make, setText } from "./dom.js";
+import { byId, eachFrame, make, setBusy, setText } from "./dom.js";
 import { LatencyList } from "./latencylist.js";
 import { LatencyPlots } from "./latencyplots.js";
 import { onPrefs } from "./prefs.js";
@@ -102,7 +102,7 @@ export class LatencyView {
     const columns = Math.max(20, Math.min(512, Math.round((this.section.clientWidth - 90) / 4)));
     const asked = [...this.#question(null), ["columns", columns]];
     if (state.from !== null) asked.push(["from", state.from], ["to", state.to]);
-    this.section.setAttribute("aria-busy", "true");
+    setBusy(this.section, true);
     const began = performance.now();
     try {
       const answer = await getJson(ofLog(log.id, "durations"), asked, signal);
@@ -113,7 +113,7 @@ export class LatencyView {
       if (isAbort(error)) return;
       showError(error, "Latency");
     }
-    this.section.setAttribute("aria-busy", "false");
+    setBusy(this.section, false);
     this.draw();
   }
 

@@ -1,7 +1,7 @@
 // The lines of a log, or those of them that are hits: draws what is seen of a list of any length.
 
 import { chosen, startColumns, Widths } from "./columns.js";
-import { byId, debounced, eachFrame, make, setText } from "./dom.js";
+import { byId, debounced, eachFrame, make, setBusy, setText } from "./dom.js";
 import { HitMap } from "./hitmap.js";
 import { onPrefs } from "./prefs.js";
 import { fillRow, makeRow, patternOf } from "./row.js";
@@ -14,12 +14,17 @@ import { number } from "./text.js";
 import { onColours } from "./theme.js";
 import { dateAndTime } from "./time.js";
 
+/** For so many ms after a jump, the rows before it stay: drawing empty ones takes as long. */
+const HELD = 50;
+
 export class LinesView {
   #nodes = new Map();
   #spare = [];
   #aim = null;
   /** How often somebody has gone elsewhere. */
   #moves = 0;
+  /** Since when rows are held, as they are of before a jump. */
+  #held = null;
 
   /** `filter(name, value)` is called for a click on a value, `left()` when the end is left. */
   constructor({ hits, filter, left, opened }) {
@@ -54,8 +59,8 @@ export class LinesView {
   /** Shows the lines of a log from its beginning, or around the line of the state. */
   open(log) {
     this.log = log;
-    this.all = new AllLines(log, this.draw);
-    this.only = new OnlyHits(log, this.hits, this.draw);
+    this.all = new AllLines(log, () => this.#arrived());
+    this.only = new OnlyHits(log, this.hits, () => this.#arrived());
     this.filtered = false;
     this.selected = null;
     this.#afresh();
@@ -245,24 +250,54 @@ export class LinesView {
     this.draw();
   }
 
+  // What is held was waited for: it is drawn at once, not only in the next frame.
+  #arrived() {
+    if (this.#held !== null) this.#draw();
+    else this.draw();
+  }
+
+  /** Whether the view has jumped, and the rows there are still on their way. */
+  #holds() {
+    const { source, scroller } = this;
+    const rows = Array.from({ length: scroller.page }, (_, n) => scroller.row + n)
+      .filter((row) => row < source.count);
+    const jumped = this.#held !== null || !rows.some((row) => this.#nodes.has(row));
+    if (!jumped || rows.every((row) => source.get(row))) {
+      this.#held = null;
+      return false;
+    }
+    const now = performance.now();
+    if (this.#held === null) setTimeout(this.draw, HELD);
+    this.#held ??= now;
+    return now - this.#held < HELD;
+  }
+
   #draw() {
     if (!this.log || this.section.hidden) return;
     const { source, scroller } = this;
     scroller.count = source.count;
     scroller.settle();
+    if (this.#holds()) {
+      source.chunks.want(scroller.row, scroller.row + scroller.page, source.count);
+      setBusy(this.grid, true);
+      return;
+    }
     const context = this.#context();
     const nodes = new Map();
     let waiting = false;
-    let row = scroller.row;
-    for (let y = -scroller.px; y < scroller.height && row < source.count; row += 1) {
+    let end = scroller.row;
+    for (let y = -scroller.px; y < scroller.height && end < source.count; end += 1) {
+      y += this.#heightOf(end);
+    }
+    this.#recycle(scroller.row, end);
+    for (let row = scroller.row; row < end; row += 1) {
       const event = source.get(row);
       waiting ||= !event;
       nodes.set(row, this.#node(row, event, context));
-      y += this.#heightOf(row);
     }
     this.#arrange(nodes);
     this.rows.style.transform = `translateY(${-scroller.px}px)`;
-    source.chunks.want(scroller.row, row - 1, source.count);
+    source.chunks.want(scroller.row, end - 1, source.count);
     if (!waiting) this.ahead();
     this.#around(waiting);
   }
@@ -281,9 +316,7 @@ export class LinesView {
   }
 
   #node(row, event, context) {
-    let node = this.#nodes.get(row);
-    if (node) this.#nodes.delete(row);
-    else node = this.#spare.pop() ?? makeRow(this.columns);
+    const node = this.#nodes.get(row) ?? this.#spare.pop() ?? makeRow(this.columns);
     const line = this.source.lineOf(row);
     const first = event?.line ?? line;
     const selected = state.line !== null && event !== undefined
@@ -302,11 +335,21 @@ export class LinesView {
     return node;
   }
 
-  #arrange(nodes) {
-    for (const node of this.#nodes.values()) {
-      node.root.remove();
-      if (this.#spare.length < 200) this.#spare.push(node);
+  // The elements of rows that are not seen any more become those of others. Behind a jump they do
+  // so where they stand: to take all out and put them in again would have them laid out anew.
+  #recycle(first, end) {
+    const gone = [...this.#nodes].filter(([row]) => row < first || row >= end).reverse();
+    const jumped = gone.length === this.#nodes.size;
+    for (const [row, node] of gone) {
+      this.#nodes.delete(row);
+      this.#spare.push(node);
+      if (!jumped) node.root.remove();
     }
+  }
+
+  #arrange(nodes) {
+    for (const { root } of this.#spare) root.remove();
+    this.#spare.length = Math.min(this.#spare.length, 200);
     this.#nodes = nodes;
     let next = this.rows.firstChild;
     for (const { root } of nodes.values()) {
@@ -317,7 +360,7 @@ export class LinesView {
 
   #around(waiting) {
     const { source, scroller } = this;
-    this.grid.setAttribute("aria-busy", String(waiting));
+    setBusy(this.grid, waiting);
     this.grid.setAttribute("aria-rowcount", String(source.count + 1));
     const nodes = [...this.#nodes.values()];
     const selected = nodes.find((node) => node.line.ariaSelected === "true");

@@ -2,7 +2,7 @@
 
 import { getJson, isAbort, ofLog } from "./api.js";
 import { showControl } from "./control.js";
-import { byId, make } from "./dom.js";
+import { byId, make, setBusy } from "./dom.js";
 import { onPrefs } from "./prefs.js";
 import { Rate } from "./rate.js";
 import { showError } from "./status.js";
@@ -42,7 +42,7 @@ export class Overview {
     const { log } = this;
     this.draw();
     showControl(log, this.server);
-    this.section.setAttribute("aria-busy", "true");
+    setBusy(this.section, true);
     try {
       this.counts = await getJson(ofLog(log.id, "overview"), {}, this.#asked.signal);
       if (log !== this.log) return;
@@ -51,7 +51,7 @@ export class Overview {
       if (isAbort(error)) return;
       showError(error, "Overview");
     }
-    this.section.setAttribute("aria-busy", "false");
+    setBusy(this.section, false);
     this.draw();
   }
 

@@ -54,7 +54,8 @@ export function fillRow(node, event, line, context) {
     setText(cell, text);
     const filters = column.filter !== undefined && text !== "";
     const rank = column.id === "category" ? categoryRank(event.category) : -1;
-    const names = ["cell", `c-${column.id}`, filters && "clickable", rank >= 0 && `k${rank}`];
+    const names = ["cell", `c-${column.id}`, filters && "clickable", rank >= 0 && `k${rank}`,
+      context.widths.cuts(text) && "cut"];
     cell.className = names.filter(Boolean).join(" ");
     if (filters) cell.title = `Show only ${column.title.toLowerCase()} ${text}`;
     else cell.removeAttribute("title");

@@ -9,15 +9,21 @@ export class Scrollbar {
   constructor({ bar, label, jump }) {
     Object.assign(this, { bar, label, jump });
     this.thumb = bar.querySelector(".thumb");
-    this.shown = { count: 0, row: 0, page: 1 };
+    this.shown = { count: 0, row: 0, page: 1, text: "" };
     this.dragging = false;
+    this.height = 0;
+    new ResizeObserver(() => {
+      this.height = bar.clientHeight;
+      this.draw(this.shown);
+    }).observe(bar);
     bar.addEventListener("pointerdown", (event) => this.#drag(event));
   }
 
   /** Shows that of `count` rows those from `row` on are seen, `page` of them. */
-  draw({ count, row, page, text }) {
-    this.shown = { count, row, page };
-    const height = this.bar.clientHeight;
+  draw(shown) {
+    this.shown = shown;
+    const { height } = this;
+    const { count, row, page, text } = shown;
     const all = Math.max(count, page);
     const size = Math.min(height, Math.max(SMALLEST_THUMB, height * (page / all)));
     const top = (height - size) * Math.min(1, row / Math.max(1, all - page));

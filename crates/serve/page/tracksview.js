@@ -1,7 +1,7 @@
 // The tracks of a log: time from left to right, a row for each thread or core.
 
 import { getJson, isAbort, ofLog } from "./api.js";
-import { byId, debounced, eachFrame, setText } from "./dom.js";
+import { byId, debounced, eachFrame, setBusy, setText } from "./dom.js";
 import { onPrefs } from "./prefs.js";
 import { SpanData } from "./spandata.js";
 import { set, state } from "./state.js";
@@ -238,7 +238,7 @@ export class TracksView {
 
   #around() {
     const busy = this.data.busy || !this.answer;
-    byId("plot").setAttribute("aria-busy", String(busy));
+    setBusy(byId("plot"), busy);
     const exact = this.answer?.exact ?? true;
     showPart("place", `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`
       + (exact ? "" : ", counts are spread evenly over runs of events"));
