@@ -37,7 +37,19 @@ pub fn run(bytes: &[u8]) {
             let some = archive.events_by_time_where(Order::OldestFirst, selection);
             assert_eq!(found(&archive, &needle, some, candidates.lines), expected);
         }
-        let _ = index.from_line(17, 0);
+        let some = [
+            index.lines(17..18, 0),
+            index.lines(3..u64::MAX, 2),
+            index.from_time(1_000_000),
+            index.at_lines(&[0, 9], 0),
+            index.lines(17..40, 1),
+        ];
+        for candidates in some.into_iter().flatten() {
+            let selection = Box::new(candidates.selection);
+            let events = archive.events_by_time_where(Order::OldestFirst, selection);
+            let all = Needle::text("", Case::Smart).expect("a short text");
+            found(&archive, &all, events, candidates.lines);
+        }
         let _ = index.update(|_| ());
     }
 }
