@@ -114,6 +114,31 @@ function jumpTo(page, given) {
   }, given);
 }
 
+/** Clicks into the bar beside the lines, and waits in the page until the lines there are drawn. */
+async function scrollTo(page, share) {
+  const box = await page.locator("#bar").boundingBox();
+  const drawn = page.evaluate(() => new Promise((resolve, failed) => {
+    const frame = () => new Promise((next) => requestAnimationFrame(next));
+    const first = () => document.querySelector("#rows .row:not(.waiting) .c-line")?.textContent;
+    const before = first();
+    const isThere = () => first() !== before && !document.querySelector("#rows .row.waiting");
+    document.querySelector("#bar").addEventListener("pointerdown", async () => {
+      const begun = performance.now();
+      do {
+        await frame();
+        if (performance.now() - begun > 20_000) failed(new Error("nothing is drawn"));
+      } while (!isThere());
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve(performance.now() - begun);
+      port2.postMessage(null);
+    }, { once: true, capture: true });
+  }));
+  await page.mouse.move(box.x + box.width / 2, box.y + share * box.height);
+  await page.mouse.down();
+  await page.mouse.up();
+  return drawn;
+}
+
 /** Milliseconds between frames while the wheel turns in each: it zooms in, moves to the right, and zooms out. */
 function turnTheWheel(page, frames) {
   return page.evaluate(async (count) => {
@@ -154,6 +179,13 @@ async function archive(browser) {
     jumps.push(await jumpTo(page, { hash: fragment({ log: path, line }), line }));
   }
   report("jump to any line, until drawn", "50 ms (99 %)", jumps);
+  say("scrolling");
+  const scrolls = [];
+  for (let n = 0; n < repeats; n += 1) {
+    // To the other half each time: a click on the thumb goes nowhere.
+    scrolls.push(await scrollTo(page, 0.02 + 0.44 * Math.random() + (n % 2 ? 0.5 : 0)));
+  }
+  report("scroll to any place, until drawn", "50 ms (99 %)", scrolls);
   say("zooming");
   const [first, last] = [BigInt(log.first.unix_ns), BigInt(log.last.unix_ns)];
   await page.goto(address + fragment({ log: path, view: "tracks" }));

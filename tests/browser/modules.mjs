@@ -179,15 +179,22 @@ export async function compareModules({ seed, id, query }) {
     for (let n = 0; n < 20; n += 1) {
       let total = below(2000);
       const size = 1 + below(40);
+      let requests = 0;
       const kept = new Chunks({
-        size, bound: 300, changed() {}, failed() {},
+        size, bound: 300, changed() {}, failed() {}, weigh: (rows) => rows.length,
         async load(start, count) {
+          requests += 1;
           const rows = [];
           for (let row = start; row < Math.min(total, start + count); row += 1) rows.push(row);
           await null;
-          return { rows, weight: rows.length };
+          return rows;
         },
       });
+      if (total > 0) {
+        const first = below(total);
+        await kept.wait(first, first + size - 1, total);
+        check(requests === 1, requests, "requests for what a window shows");
+      }
       for (let step = 0; step < 60; step += 1) {
         if (random() < 0.3) total += below(30);
         const first = below(total);

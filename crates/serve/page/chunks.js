@@ -3,20 +3,24 @@
 /** After a failure, a chunk is not asked for again for so many ms. */
 const REST = 2_000;
 
+/** Most chunks of one request: a window of rows stands in two of them more often than not. */
+const TOGETHER = 2;
+
 /**
- * Rows come in chunks of `size` rows. `load(start, count, signal)` fetches rows of one: an object
- * with `rows`, as many as there are, and a `weight`. When the list has grown, only the rest of a
- * chunk is fetched. The weights of what is kept do not exceed `bound`.
+ * Rows come in chunks of `size` rows. `load(start, count, signal)` fetches rows: as many as there
+ * are. `weigh(rows)` is their weight. When the list has grown, only the rest of a chunk is fetched.
+ * The weights of what is kept do not exceed `bound`.
  */
 export class Chunks {
   #kept = new Map();
+  /** The requests that are on their way, by each of their chunks. */
   #running = new Map();
   #failed = new Map();
   #weight = 0;
   #tag = 0;
 
-  constructor({ size, bound, load, changed, failed }) {
-    Object.assign(this, { size, bound, load, changed, failed });
+  constructor({ size, bound, load, weigh, changed, failed }) {
+    Object.assign(this, { size, bound, load, weigh, changed, failed });
   }
 
   /** Forgets everything. */
@@ -47,11 +51,16 @@ export class Chunks {
   want(first, last, total, around = 0) {
     const from = Math.floor(Math.max(0, first) / this.size);
     const to = Math.floor(Math.max(0, Math.min(last, total - 1)) / this.size);
-    for (const [index, { controller }] of this.#running) {
-      if (index >= from - 1 && index <= to + 1) continue;
-      controller.abort();
-      this.#running.delete(index);
+    for (const request of new Set(this.#running.values())) {
+      if (request.last >= from - 1 && request.first <= to + 1) continue;
+      request.controller.abort();
+      this.#end(request);
     }
+    let missing = [];
+    const fetch = () => {
+      if (missing.length) this.#fetch(missing[0], missing.at(-1));
+      missing = [];
+    };
     for (let index = Math.max(0, from - around); index <= to + around; index += 1) {
       if (index * this.size >= total) break;
       const chunk = this.#kept.get(index);
@@ -60,8 +69,12 @@ export class Chunks {
         this.#kept.delete(index);
         this.#kept.set(index, chunk);
       }
-      if (!this.#whole(index, total)) this.#fetch(index);
+      const asks = !this.#whole(index, total) && !this.#running.has(index) && !this.#rests(index);
+      // Of a chunk that is here in part, the rest is asked for: a request begins with it.
+      if (!asks || chunk || missing.length === TOGETHER) fetch();
+      if (asks) missing.push(index);
     }
+    fetch();
   }
 
   /** Waits until rows `first` to `last` are here, or could not be fetched. */
@@ -80,30 +93,43 @@ export class Chunks {
     return rows !== undefined && rows.length >= Math.min(this.size, total - index * this.size);
   }
 
-  #fetch(index) {
-    if (this.#running.has(index)) return;
+  #rests(index) {
     const failed = this.#failed.get(index);
-    if (failed && performance.now() - failed < REST) return;
-    const controller = new AbortController();
-    const ended = this.#take(index, controller, this.#tag);
-    this.#running.set(index, { controller, ended });
+    return failed !== undefined && performance.now() - failed < REST;
   }
 
-  async #take(index, controller, tag) {
+  #fetch(first, last) {
+    const request = { first, last, controller: new AbortController() };
+    request.ended = this.#take(request, this.#tag);
+    for (let index = first; index <= last; index += 1) this.#running.set(index, request);
+  }
+
+  #end(request) {
+    for (let index = request.first; index <= request.last; index += 1) {
+      if (this.#running.get(index) === request) this.#running.delete(index);
+    }
+  }
+
+  async #take(request, tag) {
+    const { first, last, controller: { signal } } = request;
     try {
-      const have = this.#kept.get(index)?.rows.length ?? 0;
-      const start = index * this.size + have;
-      const more = await this.load(start, this.size - have, controller.signal);
-      if (tag !== this.#tag || controller.signal.aborted) return;
-      this.#failed.delete(index);
-      this.#keep(index, more, have);
+      const have = this.#kept.get(first)?.rows.length ?? 0;
+      const start = first * this.size + have;
+      const rows = await this.load(start, (last + 1) * this.size - start, signal);
+      if (tag !== this.#tag || signal.aborted) return;
+      for (let index = first; index <= last; index += 1) {
+        const from = Math.max(0, index * this.size - start);
+        const more = rows.slice(from, (index + 1) * this.size - start);
+        this.#failed.delete(index);
+        this.#keep(index, more, index === first ? have : 0);
+      }
     } catch (error) {
-      if (controller.signal.aborted || tag !== this.#tag) return;
-      this.#failed.set(index, performance.now());
+      if (signal.aborted || tag !== this.#tag) return;
+      for (let index = first; index <= last; index += 1) this.#failed.set(index, performance.now());
       setTimeout(() => this.changed(), REST + 50);
       this.failed(error);
     } finally {
-      if (this.#running.get(index)?.controller === controller) this.#running.delete(index);
+      this.#end(request);
     }
     this.changed();
   }
@@ -112,14 +138,16 @@ export class Chunks {
     const before = this.#kept.get(index);
     // What these rows follow may have had to make room meanwhile.
     if (behind && before?.rows.length !== behind) return;
+    const weight = this.weigh(more);
+    this.#weight += weight - (behind ? 0 : before?.weight ?? 0);
     this.#kept.delete(index);
-    this.#kept.set(index, before ? { rows: before.rows.concat(more.rows),
-      weight: before.weight + more.weight } : more);
-    this.#weight += more.weight;
-    for (const [oldest, { weight }] of this.#kept) {
+    this.#kept.set(index, behind
+      ? { rows: before.rows.concat(more), weight: before.weight + weight }
+      : { rows: more, weight });
+    for (const [oldest, { weight: freed }] of this.#kept) {
       if (this.#weight <= this.bound || oldest === index) break;
       this.#kept.delete(oldest);
-      this.#weight -= weight;
+      this.#weight -= freed;
     }
   }
 }

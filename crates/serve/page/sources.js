@@ -8,7 +8,9 @@ import { showError } from "./status.js";
 /** Characters of messages that each list keeps, with some for the rest of an event. */
 const BOUND = 24_000_000;
 
-const weightOf = (events) => events.reduce((sum, event) => sum + event.message.length + 300, 0);
+/** Rows of the same event follow one another. */
+const weigh = (rows) => rows.reduce((sum, event, at) => (
+  event && event !== rows[at - 1] ? sum + event.message.length + 300 : sum), 0);
 
 // That a log is being indexed is told already.
 function failed(log, error) {
@@ -21,7 +23,7 @@ export class AllLines {
     this.log = log;
     this.count = 0;
     this.chunks = new Chunks({
-      size: AT_ONCE, bound: BOUND, changed, load: (...asked) => this.#load(...asked),
+      size: AT_ONCE, bound: BOUND, weigh, changed, load: (...asked) => this.#load(...asked),
       failed: (error) => failed(log, error),
     });
   }
@@ -36,7 +38,7 @@ export class AllLines {
       const to = Math.min(event.line + event.lines, start + count);
       for (let line = from; line < to; line += 1) rows[line - start] = event;
     }
-    return { rows, weight: weightOf(answer.lines) };
+    return rows;
   }
 
   get(row) {
@@ -59,7 +61,7 @@ export class OnlyHits {
     this.hits = hits;
     this.count = 0;
     this.chunks = new Chunks({
-      size: 100, bound: BOUND, changed, load: (...asked) => this.#load(...asked),
+      size: 100, bound: BOUND, weigh, changed, load: (...asked) => this.#load(...asked),
       failed: (error) => failed(log, error),
     });
   }
@@ -75,7 +77,7 @@ export class OnlyHits {
       const event = answer.lines[next];
       rows.push(event && covers(event, line) ? event : unknown(line));
     }
-    return { rows, weight: weightOf(answer.lines) };
+    return rows;
   }
 
   get(row) {
