@@ -188,24 +188,18 @@ impl<'a> Index<'a> {
     ) -> Candidates {
         let requirement = Requirement::of_pattern(needle.pattern(), needle.is_insensitive());
         loop {
-            let found = |file: &FileIndex| -> Option<Vec<PageSet>> {
-                let parts = file.parts.iter();
-                let sets = parts.map(|part| {
-                    let (segment, storage) = part.segment()?;
-                    segment.pages_with(&requirement, storage)
-                });
-                sets.collect()
+            let of_part = |part: &Part| -> Option<PageSet> {
+                let (segment, storage) = part.segment()?;
+                let set = segment.pages_with(&requirement, storage)?;
+                // Pages without a match count for numbers of lines and for neighbours alone.
+                if context.is_some() || !set.is_empty() {
+                    part.pages()?;
+                }
+                Some(set)
             };
-            let files = &self.known.files;
-            let sets: Vec<Option<Vec<PageSet>>> = files.iter().map(found).collect();
-            let is_empty = |sets: &Vec<PageSet>| sets.iter().all(PageSet::is_empty);
-            let needs_pages = context.is_some() || !sets.iter().flatten().all(is_empty);
-            let is_whole = |file: &FileIndex| file.parts.iter().all(|part| part.pages().is_some());
-            let damaged: Vec<bool> = files
-                .iter()
-                .zip(&sets)
-                .map(|(file, sets)| sets.is_none() || needs_pages && !is_whole(file))
-                .collect();
+            let sets = |file: &FileIndex| file.parts.iter().map(of_part).collect();
+            let sets: Vec<Option<Vec<PageSet>>> = self.known.files.iter().map(sets).collect();
+            let damaged: Vec<bool> = sets.iter().map(Option::is_none).collect();
             if !damaged.contains(&true) {
                 let sets: Vec<Vec<PageSet>> = sets.into_iter().flatten().collect();
                 if let Some(candidates) = self.choose(&sets, order, context) {
@@ -270,6 +264,30 @@ impl<'a> Index<'a> {
         Some(places)
     }
 
+    /// Of these, the pages in the sets.
+    fn matching_places(&self, sets: &[Vec<PageSet>]) -> Option<Vec<Place<'_>>> {
+        let (units, mut places) = (&self.known.units, Vec::new());
+        for (file, sets) in self.known.files.iter().zip(sets) {
+            let parts = file.parts.iter().zip(sets);
+            for (part, set) in parts.filter(|(_, set)| !set.is_empty()) {
+                let pages = part.pages()?;
+                for number in set.iter() {
+                    let page = pages.get(usize::from(number))?;
+                    let (first, last) = self.known.rank.range(page);
+                    places.push(Place {
+                        unit: file.unit(units, page.unit)?,
+                        page,
+                        first,
+                        last,
+                        may_match: true,
+                        is_read: true,
+                    });
+                }
+            }
+        }
+        Some(places)
+    }
+
     fn choose(
         &self,
         sets: &[Vec<PageSet>],
@@ -277,13 +295,14 @@ impl<'a> Index<'a> {
         context: Option<usize>,
     ) -> Option<Candidates> {
         let pages = sets.iter().flatten().map(|set| set.len() as u64).sum();
-        let mut places = match pages > 0 || context.is_some() {
-            true => self.places(sets)?,
-            false => Vec::new(),
+        let places = match context {
+            None => self.matching_places(sets)?,
+            Some(context) => {
+                let mut places = self.places(sets)?;
+                complete(&mut places, self.rest_ranges(), context);
+                places
+            }
         };
-        if let Some(context) = context {
-            complete(&mut places, self.rest_ranges(), context);
-        }
         Some(self.reading(&places, order, pages))
     }
 

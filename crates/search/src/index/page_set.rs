@@ -6,7 +6,6 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageSet {
     words: Vec<u64>,
-    total: u16,
 }
 
 impl PageSet {
@@ -14,7 +13,6 @@ impl PageSet {
     pub fn none(total: u16) -> PageSet {
         PageSet {
             words: vec![0; usize::from(total).div_ceil(64)],
-            total,
         }
     }
 
@@ -75,6 +73,10 @@ impl PageSet {
 
     /// The pages in the set.
     pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        (0..self.total).filter(|page| self.contains(*page))
+        let words = self.words.iter().enumerate();
+        words.flat_map(|(at, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| at as u16 * 64 + bit)
+        })
     }
 }
