@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Makes `Verb`. It differs from what `#[derive(Subcommand)]` would make in one thing: the
-/// arguments of a verb are made when they are needed. All of them are a thousand allocations.
+/// arguments of a verb are made when they are needed, not those of all verbs at each start.
 macro_rules! verbs {
     ($($name:literal $verb:ident($args:ty),)*) => {
         /// One variant per verb.
