@@ -123,6 +123,30 @@ async function lines(context) {
   return `lines: ${from} to ${to} of ${total}`;
 }
 
+/** Where lines are slow to come, places for them are shown, and then the lines. */
+async function slow(context) {
+  const page = await open(context, fragmentOf(archive.id));
+  await rows(page);
+  let answer;
+  const may = new Promise((done) => { answer = done; });
+  await page.route("**/lines?*", async (route) => {
+    await may;
+    await route.continue();
+  });
+  await page.keyboard.press("End");
+  await page.waitForFunction(() => document.querySelectorAll("#rows .row.waiting").length > 9);
+  demand(await page.getAttribute("#grid", "aria-busy") === "true", "it is not said to be busy");
+  const places = await page.$$eval("#rows .row.waiting .c-line", (all) => all.length);
+  await page.waitForSelector("#grid.slow");
+  answer();
+  const last = (await rows(page)).at(-1);
+  demand(!await page.$("#rows .waiting, #grid.slow"), "places stay");
+  const wanted = dumped(archive.path, "--line", String(last.line), "-n", "1");
+  demand(wanted.join().split("\\n").includes(last.text), last.text, "instead of", wanted);
+  await page.close();
+  return `slow: ${places} places before the lines`;
+}
+
 async function search(context) {
   const page = await open(context, fragmentOf(archive.id));
   await rows(page);
@@ -407,7 +431,7 @@ const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 const context = await browser.newContext({ colorScheme: "light",
   viewport: { width: 1280, height: 800 } });
-const parts = [modules, lines, search, filters, tracks, latency, links, editor, dark, narrow];
+const parts = [modules, lines, slow, search, filters, tracks, latency, links, editor, dark, narrow];
 if (given.hour) parts.push(hour);
 if (live) parts.push(latencyGrows, follow);
 let failed = false;
