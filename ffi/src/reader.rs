@@ -43,7 +43,7 @@ enum Walk {
         done: bool,
     },
     Follow {
-        follow: Follow<'static>,
+        follow: Box<Follow<'static>>,
         ready: vec::IntoIter<Event>,
     },
 }
@@ -231,7 +231,7 @@ pub unsafe extern "C-unwind" fn timeline_follow(
         // SAFETY: the contract of this function.
         unsafe {
             give_cursor(attached, out, |at| Walk::Follow {
-                follow: at.follow(from),
+                follow: Box::new(at.follow(from)),
                 ready: Vec::new().into_iter(),
             })
         }

@@ -52,6 +52,8 @@ pub struct Follow<'a> {
     kept: Vec<PlacedEvent>,
     kept_given: usize,
     fresh: Vec<Chunk>,
+    /// Where chunks begin, by their numbers: far behind, a follower asks at each poll.
+    starts: Vec<Start>,
     entries: Vec<Entry>,
     /// The entries of each chunk in `entries`.
     runs: Vec<ChunkEntries>,
@@ -61,6 +63,15 @@ pub struct Follow<'a> {
     ticks: Vec<u64>,
     words: Vec<u8>,
     lane_runs: Vec<LaneRun>,
+}
+
+/// The ticks of an entry of a chunk.
+#[derive(Clone, Copy, Default)]
+struct Start {
+    /// The ticket that the chunk had.
+    ticket: u64,
+    index: u32,
+    ticks: u64,
 }
 
 /// What a look at the ring found.
@@ -97,6 +108,7 @@ impl<'a> Follow<'a> {
             kept: Vec::new(),
             kept_given: 0,
             fresh: Vec::new(),
+            starts: Vec::new(),
             entries: Vec::new(),
             runs: Vec::new(),
             merge: Merge::default(),
@@ -408,16 +420,30 @@ impl<'a> Follow<'a> {
             return None;
         }
         let ring = &self.segment.ring;
-        let lanes = &self.lanes;
+        let (lanes, starts) = (&self.lanes, &mut self.starts);
+        starts.resize(ring.chunks() as usize, Start::default());
         // These ticks may be wrong: a chunk that is overwritten meanwhile is missed all the same.
         let ticks = |c: &Chunk| {
             let next = lanes[c.lane as usize].next.unwrap_or(c.before);
             let from = next.saturating_sub(c.before);
             let index = u32::try_from(from).unwrap_or(u32::MAX);
             let index = index.min(c.count.saturating_sub(1));
-            ring.word(c.chunk, index, 0).load(Ordering::Relaxed)
+            let start = &mut starts[c.chunk as usize];
+            if (start.ticket, start.index) != (c.ticket, index) {
+                *start = Start {
+                    ticket: c.ticket,
+                    index,
+                    ticks: ring.word(c.chunk, index, 0).load(Ordering::Relaxed),
+                };
+            }
+            start.ticks
         };
-        let mut by_time: Vec<(u64, Chunk)> = self.fresh.iter().map(|c| (ticks(c), *c)).collect();
+        let mut by_time: Vec<(u64, Chunk)> = self
+            .fresh
+            .iter()
+            .map(ticks)
+            .zip(self.fresh.iter().copied())
+            .collect();
         by_time.sort_by_key(|(ticks, _)| *ticks);
         let (limit, _) = by_time[most];
         self.fresh.clear();
