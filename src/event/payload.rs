@@ -272,6 +272,7 @@ impl<'a> Laid<'a> {
     }
 
     /// The elements of a text or an array, and whether it was cut.
+    #[inline]
     fn elements(&mut self, word: u64, size: usize) -> (&'a [u8], bool) {
         let length = word as u32 as usize * size;
         let from = match word & INTERNED {

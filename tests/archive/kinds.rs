@@ -10,6 +10,7 @@ use crate::independent::agree;
 
 const PRINTF: &str = "%d %u %ld %lu %p %f %Lf %s %ls %s";
 const TYPED: &str = "$a:i64 $b:u64 $c:f64 $d:str $e:u16[] $f:hex $g:i8 $h:f32";
+const DOUBLES: &str = "$a:f64 $b:f64 $c:f64 $d:f64 $e:f64";
 const POINTER: &str = "$a:i64 $b:u64 $c:f64 $d:str $e:u16[] $f:ptr $g:i8 $h:f32";
 
 /// Values of which some are the largest, texts are missing or cut, and one is longer than an entry.
@@ -43,6 +44,20 @@ fn values(turn: usize) -> Vec<Value<'static>> {
     ]
 }
 
+/// A double of one of several kinds, each of which suits another way to store it.
+fn double(way: usize, turn: usize) -> Value<'static> {
+    let mixed = (turn as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Value::Float(match way {
+        0 => (mixed >> 48) as f64 / 100.0 - 300.0,
+        1 => 1e5 + turn as f64 / 7.0,
+        2 => f64::from_bits(mixed),
+        // One needs another power of ten than its neighbours, which are looked at.
+        3 => [1.5, 0.001][usize::from(turn == 61)],
+        // A difference that takes as many bytes as a double.
+        _ => [1e5 + turn as f64 / 3.0, -1e5][usize::from(turn == 61)],
+    })
+}
+
 /// Logs events of each kind of value, and such as have other ways into a block.
 fn log(timeline: &Timeline) {
     let printf = timeline.define_printf(
@@ -71,6 +86,7 @@ fn log(timeline: &Timeline) {
     let interned = define("$a:istr $b:str");
     let (typed, pointer) = (define(TYPED), define(POINTER));
     let six = define("$a $b $c $d $e:u64 $f:i8");
+    let (doubles, one) = (define(DOUBLES), define("$a:str $b:f64"));
     let put = |event: EventId, values: &[Value]| {
         timeline.log_payload(event, &lay_out(values), false);
     };
@@ -85,6 +101,8 @@ fn log(timeline: &Timeline) {
         put(pointer, &[&some[..], &[Value::Uint(0x7f80_0000)]].concat());
         put(six, &[0, 2, 0, 2, 3, 0].map(text));
         put(interned, &[text(7), text(8)]);
+        put(doubles, &[0, 1, 2, 3, 4].map(|way| double(way, turn)));
+        put(one, &[text(7), double(turn / 30, turn)]);
         // Too short for its values, and one with a call stack.
         timeline.log_payload(printf, &[turn as u64; 4], false);
         timeline.log_payload(plain, &[2, 0x1000, 0x2000, turn as u64, 5], true);
@@ -103,7 +121,7 @@ fn values_in_columns_of_their_kinds_are_those_of_a_payload() {
         let mut output = Output::open(&path, Keeping::default()).unwrap();
         let mut recorder = Recorder::new(&attached, &mut output, form).unwrap();
         while recorder.step() {}
-        assert_eq!(recorder.finish().events, 900);
+        assert_eq!(recorder.finish().events, 1100);
         let events: Vec<_> = Archive::open(&path).unwrap().events().collect();
         let read = events.into_iter().map(|event| {
             let message = event.definition.message.as_deref().map(str::to_string);
@@ -118,14 +136,14 @@ fn values_in_columns_of_their_kinds_are_those_of_a_payload() {
         (path, read.collect::<Vec<_>>())
     });
     unlink(&name).unwrap();
-    assert_eq!(plain.1.len(), 900);
+    assert_eq!(plain.1.len(), 1100);
     for (plain, blocks) in plain.1.iter().zip(&blocks.1) {
         assert_eq!(plain, blocks);
     }
     let file = fs::read(&blocks.0).unwrap();
-    assert!(file.windows(9).any(|bytes| bytes == b"lz4+kinds"));
+    assert!(file.windows(11).any(|bytes| bytes == b"lz4+columns"));
     // As a reader without our code has it from the document.
     let found = agree(&blocks.0);
-    assert_eq!(found.len(), 901);
+    assert_eq!(found.len(), 1101);
     assert!(found.iter().any(|event| event["payload"] != json!(null)));
 }

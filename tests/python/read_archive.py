@@ -324,14 +324,16 @@ def payload(kind, value):
 
 
 class Stored:
-    """How the values of imported lines stand in their columns."""
+    """How values stand in their columns, if their shape says so."""
 
     def __init__(self, numbers):
         byte = numbers.take(1)[0]
         self.kind, self.way, self.entries = byte & 15, byte >> 4, None
-        assert self.way <= 4
-        if self.way == 2:
+        assert self.way <= 6 and (self.kind == 2 or self.way < 5)
+        if self.way in (2, 5):
             self.size = numbers.number()
+        if self.way == 6:
+            self.power = numbers.number()
         if self.way == 4:
             offset = numbers.difference(0)
             self.offset, self.form = signed(offset), numbers.bytes().decode()
@@ -339,6 +341,15 @@ class Stored:
     def value(self, column, before, i, time):
         if self.way == 0:
             return column.value(self.kind, before, i)
+        if self.way == 6:
+            before[i] = number = column.difference(before[i])
+            return signed(number) / 10 ** self.power
+        if self.way == 5:
+            if self.entries is None:
+                self.entries, before[i] = [], int.from_bytes(column.take(8), "little")
+            difference = int.from_bytes(column.take(self.size), "little", signed=True)
+            before[i] = (before[i] + difference) % (1 << 64)
+            return struct.unpack("<d", before[i].to_bytes(8, "little"))[0]
         if self.way == 4:
             return time_text(self.form, time, self.offset)
         if self.way == 3:

@@ -42,8 +42,6 @@ pub const MAX_COLUMNS: usize = FIXED + MAX_ARGS + 1;
 pub const MAX_EXPANSION: usize = 256;
 /// Most bytes in the payload of an event.
 pub const MAX_PAYLOAD: usize = 1 << 20;
-/// Most bytes of a number.
-pub const MOST_NUMBER: usize = 10;
 /// A longer span of time is not used to compute expected times.
 const MAX_SPAN: u64 = 1 << 62;
 

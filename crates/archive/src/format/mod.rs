@@ -1,6 +1,7 @@
 //! Defines the format of archives: frames around msgpack records, and blocks of events in columns.
 
 pub(crate) mod block;
+pub(crate) mod decimal;
 pub(crate) mod digest;
 pub(crate) mod event;
 pub(crate) mod file_name;

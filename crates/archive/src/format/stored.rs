@@ -1,15 +1,18 @@
-//! Defines how values of imported lines stand in their columns.
+//! Defines how values stand in their columns.
 //!
-//! A value of another block has one encoding, which its kind states. A block of imported lines has
-//! the one that takes the fewest bytes.
+//! The kind of a value states one encoding. A shape may state another one for a value, which takes
+//! fewer bytes: for values of imported lines, and for doubles.
 
 use timeline::ValueKind;
 
+use crate::format::decimal::MOST_POWER;
 use crate::format::time_text::{MOST_FORM, TimeForm};
 use crate::format::varint::{Cursor, put};
 
 /// Most bytes of a text of fixed size.
 pub const MOST_FIXED: usize = u16::MAX as usize;
+/// Most bytes of a difference between doubles.
+pub const MOST_DIFFERENCE: usize = 7;
 /// More bytes than a time has as text.
 pub const MOST_TIME: usize = 1024;
 /// Most bytes that the texts of dictionaries and times of a block may have in all its events. Each
@@ -20,7 +23,7 @@ pub const ENTRY: usize = 16;
 /// How the values of one place stand in their column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Stored {
-    /// As the values of other blocks.
+    /// As its kind states.
     ByKind,
     /// Integers as numbers, and not as differences.
     Number,
@@ -30,6 +33,30 @@ pub enum Stored {
     Dictionary,
     /// Nothing: the text is the time of the event in this form.
     Time(TimeForm),
+    /// Doubles by their bits, as the difference to those of the event before, in so many bytes. The
+    /// first double stands before the first difference.
+    Difference(usize),
+    /// Doubles by numbers that are divided by this power of ten, as the difference to the number of
+    /// the event before.
+    Decimal(usize),
+}
+
+/// The next difference to a double, which has so many bytes.
+#[inline]
+pub fn difference(size: usize, column: &mut Cursor) -> Option<u64> {
+    let taken = column.take(size as u64)?.0;
+    let bytes = taken
+        .iter()
+        .rev()
+        .fold(0, |bytes, byte| bytes << 8 | u64::from(*byte));
+    let above = u64::BITS - 8 * size as u32;
+    Some(((bytes << above) as i64 >> above) as u64)
+}
+
+/// The first double of a column of differences, which stands before them.
+pub fn first_double(column: &mut Cursor) -> Option<u64> {
+    let (bytes, _) = column.take(8)?.0.as_chunks();
+    Some(u64::from_le_bytes(bytes[0]))
 }
 
 /// The number of the storage in the upper half of a byte whose lower half is the kind.
@@ -37,6 +64,8 @@ const NUMBER: u8 = 1;
 const FIXED: u8 = 2;
 const DICTIONARY: u8 = 3;
 const TIME: u8 = 4;
+const DIFFERENCE: u8 = 5;
+const DECIMAL: u8 = 6;
 
 impl Stored {
     /// Appends the kind and the storage of a value.
@@ -45,6 +74,14 @@ impl Stored {
             Stored::ByKind => out.push(kind),
             Stored::Number => out.push(kind | NUMBER << 4),
             Stored::Dictionary => out.push(kind | DICTIONARY << 4),
+            Stored::Difference(size) => {
+                out.push(kind | DIFFERENCE << 4);
+                put(out, *size as u64);
+            }
+            Stored::Decimal(power) => {
+                out.push(kind | DECIMAL << 4);
+                put(out, *power as u64);
+            }
             Stored::Fixed(size) => {
                 out.push(kind | FIXED << 4);
                 put(out, *size as u64);
@@ -78,6 +115,11 @@ impl Stored {
                 let text = std::str::from_utf8(input.take(length)?.0).ok()?;
                 TimeForm::new(text, offset).map(Stored::Time)
             }
+            DIFFERENCE if kind == ValueKind::Float => {
+                let size = input.count(MOST_DIFFERENCE)?;
+                (size > 0).then_some(Stored::Difference(size))
+            }
+            DECIMAL if kind == ValueKind::Float => Some(Stored::Decimal(input.count(MOST_POWER)?)),
             _ => None,
         }
     }

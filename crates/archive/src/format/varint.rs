@@ -26,8 +26,20 @@ fn put_long(out: &mut Vec<u8>, mut number: u64) {
 /// Appends the difference of two numbers. Small differences of either sign become small numbers.
 #[inline]
 pub fn put_difference(out: &mut Vec<u8>, number: u64, expected: u64) {
-    let difference = number.wrapping_sub(expected) as i64;
-    put(out, (difference << 1 ^ difference >> 63) as u64);
+    put(out, encoded(number.wrapping_sub(expected)));
+}
+
+/// The number that stands for a difference.
+#[inline]
+fn encoded(difference: u64) -> u64 {
+    let difference = difference as i64;
+    (difference << 1 ^ difference >> 63) as u64
+}
+
+/// How many bytes `put_difference` appends.
+pub fn length_of_difference(number: u64, expected: u64) -> usize {
+    let bits = u64::BITS - encoded(number.wrapping_sub(expected)).leading_zeros();
+    bits.div_ceil(7).max(1) as usize
 }
 
 /// Appends a number so many times.
@@ -55,6 +67,8 @@ pub fn repeat_difference(out: &mut Vec<u8>, difference: u64, times: usize) {
 
 /// Numbers of one byte that are read at once, the highest bits of their bytes, and the lowest.
 pub const WORD: usize = 8;
+/// The most bytes of a number.
+pub const MOST_NUMBER: usize = WORD + 2;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const LOW: u64 = 0x0101_0101_0101_0101;
 
@@ -278,6 +292,18 @@ mod tests {
                 differences.fold(expected, |last, _| one_by_one.difference(last).unwrap());
             prop_assert_eq!(cursor.last_difference(count, expected), Some(last));
             prop_assert!(end(cursor) && cursor.last_difference(1, 0).is_none());
+        }
+
+        #[test]
+        fn a_difference_takes_as_many_bytes_as_told(
+            number: u64,
+            expected: u64,
+            shift in 0_u32..64,
+        ) {
+            let number = expected.wrapping_add(number >> shift);
+            let mut bytes = Vec::new();
+            put_difference(&mut bytes, number, expected);
+            prop_assert_eq!(bytes.len(), length_of_difference(number, expected));
         }
 
         #[test]

@@ -1,9 +1,10 @@
-//! Reads the values of imported lines, which are stored as their shapes state.
+//! Reads values that are stored as their shapes state: those of imported lines, and doubles.
 
 use timeline::{Value, ValueKind};
 
 use crate::format::block::{MAX_EVENTS, Shape};
-use crate::format::stored::{ENTRY, MOST_REPEATED, Stored};
+use crate::format::decimal;
+use crate::format::stored::{ENTRY, MOST_REPEATED, Stored, difference, first_double};
 use crate::format::varint::Cursor;
 
 /// What was read of a block before a value, and is needed to read it.
@@ -57,14 +58,6 @@ impl<'a> StoredValues<'a> {
                 Stored::Fixed(size) if is_text => {
                     text(column.take(*size as u64)?.0).encode(payload);
                 }
-                Stored::ByKind if is_text => match column.get()?.checked_sub(1) {
-                    None => Value::Nil.encode(payload),
-                    Some(number) => {
-                        let bytes = column.take(number >> 1)?.0;
-                        let cut = number & 1 == 1;
-                        Value::Text { bytes, cut }.encode(payload);
-                    }
-                },
                 Stored::Number => integer(*kind, column.get()?).encode(payload),
                 Stored::Dictionary => {
                     let value = dictionary.integers.get(column.count(MAX_EVENTS)?)?;
@@ -75,7 +68,15 @@ impl<'a> StoredValues<'a> {
                     bytes.get_mut(..*size)?.copy_from_slice(taken);
                     integer(*kind, u64::from_le_bytes(bytes)).encode(payload);
                 }
-                Stored::ByKind => other(*kind, column, before)?.encode(payload),
+                Stored::Difference(size) => {
+                    *before = before.wrapping_add(difference(*size, column)? as i64);
+                    Value::Float(f64::from_bits(*before as u64)).encode(payload);
+                }
+                Stored::Decimal(power) => {
+                    *before = column.difference(*before as u64)? as i64;
+                    Value::Float(decimal::double(*before, *power)).encode(payload);
+                }
+                Stored::ByKind => by_kind(*kind, column, before)?.encode(payload),
             }
         }
         (self.repeated <= MOST_REPEATED).then_some(())
@@ -116,6 +117,14 @@ impl<'a> StoredValues<'a> {
                 }
                 Stored::Fixed(size) => drop(column.take((size * count) as u64)?),
                 Stored::Number => column.skip(count)?,
+                Stored::Difference(size) => {
+                    for _ in 0..count {
+                        *before = before.wrapping_add(difference(*size, column)? as i64);
+                    }
+                }
+                Stored::Decimal(_) => {
+                    *before = column.last_difference(count, *before as u64)? as i64;
+                }
                 Stored::ByKind => skip_by_kind(*kind, count, column, before)?,
             }
         }
@@ -137,6 +146,12 @@ impl<'a> StoredValues<'a> {
         }
         if self.shapes[number].is_none() {
             let dictionaries = self.dictionaries(shape, columns)?;
+            let places = shape.stored.iter().zip(&mut *columns).zip(&mut *before);
+            for ((stored, column), before) in places {
+                if let Stored::Difference(_) = stored {
+                    *before = first_double(column)? as i64;
+                }
+            }
             self.shapes[number] = Some(dictionaries);
         }
         Some(columns)
@@ -167,6 +182,41 @@ impl<'a> StoredValues<'a> {
         }
         (self.repeated <= MOST_REPEATED).then_some(dictionaries)
     }
+}
+
+/// The next value of a column, which is stored by its kind. `before` is the integer of the previous
+/// event of its shape.
+#[inline]
+pub fn by_kind<'a>(
+    kind: ValueKind,
+    column: &mut Cursor<'a>,
+    before: &mut i64,
+) -> Option<Value<'a>> {
+    Some(match kind {
+        ValueKind::Int => {
+            *before = column.difference(*before as u64)? as i64;
+            Value::Int(*before)
+        }
+        ValueKind::Uint => {
+            *before = column.difference(*before as u64)? as i64;
+            Value::Uint(*before as u64)
+        }
+        ValueKind::Float => {
+            let (bytes, _) = column.take(8)?.0.as_chunks();
+            Value::Float(f64::from_le_bytes(bytes[0]))
+        }
+        ValueKind::LongDouble => {
+            let (bytes, _) = column.take(16)?.0.as_chunks();
+            Value::LongDouble(bytes[0])
+        }
+        ValueKind::Text => match column.get()?.checked_sub(1) {
+            None => Value::Nil,
+            Some(number) => Value::Text {
+                bytes: column.take(number >> 1)?.0,
+                cut: number & 1 == 1,
+            },
+        },
+    })
 }
 
 /// Passes over the values of one column that are stored by their kind. `before` is the integer of
@@ -203,22 +253,4 @@ fn integer(kind: ValueKind, value: u64) -> Value<'static> {
         ValueKind::Int => Value::Int(value as i64),
         _ => Value::Uint(value),
     }
-}
-
-/// The next value of a column, which is no text and is stored as in other blocks.
-fn other<'a>(kind: ValueKind, column: &mut Cursor, before: &mut i64) -> Option<Value<'a>> {
-    Some(match kind {
-        ValueKind::Float => {
-            let (bytes, _) = column.take(8)?.0.as_chunks();
-            Value::Float(f64::from_le_bytes(bytes[0]))
-        }
-        ValueKind::LongDouble => {
-            let (bytes, _) = column.take(16)?.0.as_chunks();
-            Value::LongDouble(bytes[0])
-        }
-        kind => {
-            *before = column.difference(*before as u64)? as i64;
-            integer(kind, *before as u64)
-        }
-    })
 }

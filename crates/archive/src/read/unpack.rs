@@ -7,9 +7,8 @@ use crate::format::block::{
 };
 use crate::format::event::{Event, RawThread, has_payload};
 use crate::format::varint::Cursor;
-use crate::read::stored::StoredValues;
+use crate::read::stored::{StoredValues, by_kind};
 use timeline::msgpack::all_integers;
-use timeline::{Value, ValueKind};
 
 /// Expands a payload to the length that its record states, into a buffer that can be used again.
 /// Returns `None` if it is damaged.
@@ -198,52 +197,23 @@ impl<'a> UnpackedEvents<'a> {
             let columns = arguments.get_mut(..shape.kinds.len())?;
             before.resize(shape.kinds.len(), 0);
             for ((kind, before), column) in shape.kinds.iter().zip(before).zip(columns) {
-                value(*kind, column, before)?.encode(&mut event.payload);
+                by_kind(*kind, column, before)?.encode(&mut event.payload);
             }
         }
         Some(())
     }
 }
 
-/// The next value of a column. `before` is the integer of the previous event of its shape.
-#[inline]
-fn value<'a>(kind: ValueKind, column: &mut Cursor<'a>, before: &mut i64) -> Option<Value<'a>> {
-    Some(match kind {
-        ValueKind::Int => {
-            *before = column.difference(*before as u64)? as i64;
-            Value::Int(*before)
-        }
-        ValueKind::Uint => {
-            *before = column.difference(*before as u64)? as i64;
-            Value::Uint(*before as u64)
-        }
-        ValueKind::Float => {
-            let (bytes, _) = column.take(8)?.0.as_chunks();
-            Value::Float(f64::from_le_bytes(bytes[0]))
-        }
-        ValueKind::LongDouble => {
-            let (bytes, _) = column.take(16)?.0.as_chunks();
-            Value::LongDouble(bytes[0])
-        }
-        ValueKind::Text => match column.get()?.checked_sub(1) {
-            None => Value::Nil,
-            Some(number) => Value::Text {
-                bytes: column.take(number >> 1)?.0,
-                cut: number & 1 == 1,
-            },
-        },
-    })
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::format::event::{PRINTF, RawDefinition, RawEvent};
+    use crate::format::stored::Stored;
     use crate::format::varint::put;
     use crate::write::alike::{Alike, WordValues};
     use crate::write::interned::Interned;
     use crate::write::packer::{Packer, compress, pack};
-    use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef};
+    use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef, Value};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut unpacked = UnpackedEvents::new(packed).expect("tables");
@@ -343,18 +313,25 @@ pub(crate) mod tests {
         assert_eq!(read, expected);
     }
 
-    const FORMAT: &str = "%d %lu %f %Lf %n%s%s";
+    const FORMAT: &str = "%d %lu %f %f %f %Lf %n%s%s";
+
+    /// Doubles that are stored as decimals, by differences, and as they are.
+    fn doubles(i: u64) -> [f64; 3] {
+        let mixed = f64::from_bits(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        [i as f64 / 8.0, 1e5 + i as f64 / 7.0, mixed]
+    }
 
     /// The words of an event with values of each kind.
     fn words(i: u64) -> Vec<u8> {
         let lengths = [i % 9, i % 5];
-        let numbers = [7u64.wrapping_sub(i), i << 60, f64::to_bits(0.1), i];
-        let others = [0xffff_ffff_ffff_4000, 99];
-        let mut words = [&numbers[..], &others, &lengths].concat();
+        let integers = [7u64.wrapping_sub(i), i << 60];
+        let others = [i, 0xffff_ffff_ffff_4000, 99];
+        let doubles = doubles(i).map(f64::to_bits);
+        let mut words = [&integers[..], &doubles, &others, &lengths].concat();
         let texts = lengths.iter().zip([0x6968, 0x6f68]);
         let texts = texts.filter(|(length, _)| **length > 0);
         words.extend(texts.map(|(_, text)| text));
-        words.resize(10, 0);
+        words.resize(12, 0);
         words.into_iter().flat_map(u64::to_le_bytes).collect()
     }
 
@@ -363,7 +340,7 @@ pub(crate) mod tests {
         let layout = Layout::of_format(&Format::parse(FORMAT));
         let kinds: Vec<_> = layout.kinds().collect();
         let values = WordValues::Kinds(&layout, &kinds);
-        assert!(values.are_in(&words(5)) && !values.are_in(&words(5)[..63]));
+        assert!(values.are_in(&words(5)) && !values.are_in(&words(5)[..79]));
         let (mut packer, mut out) = (Packer::new(), Vec::new());
         let mut interned = Interned::new(0);
         let mut from = 0;
@@ -400,7 +377,7 @@ pub(crate) mod tests {
             packer.push_words(&alike, &values);
             from += ticks.len() as u64;
         }
-        assert_eq!(packer.codec(), "lz4+kinds");
+        assert_eq!(packer.codec(), "lz4+columns");
         packer.finish(&interned, &mut out, &mut Vec::new());
         out
     }
@@ -408,8 +385,14 @@ pub(crate) mod tests {
     #[test]
     fn values_come_back_from_columns_of_their_kinds() {
         for entries in [1, 3] {
-            let found = unpacked(&of_kinds(400, entries));
+            let packed = of_kinds(400, entries);
+            let found = unpacked(&packed);
             assert_eq!(found.len(), 400);
+            let stored = UnpackedEvents::new(&packed).unwrap().shapes[0]
+                .stored
+                .clone();
+            let of_doubles = [Stored::Decimal(3), Stored::Difference(5), Stored::ByKind];
+            assert_eq!(stored[2..5], of_doubles);
             for (is, i) in found.iter().zip(0..) {
                 is_of_kinds(is, i, i as u64 * entries);
             }
@@ -430,10 +413,13 @@ pub(crate) mod tests {
         long_double[..8].copy_from_slice(&(i as u64).to_le_bytes());
         long_double[8..10].copy_from_slice(&[0, 0x40]);
         let text = |bytes| Value::Text { bytes, cut: false };
+        let [decimal, near, any] = doubles(i as u64).map(Value::Float);
         let expected = [
             Value::Int((7 - i).into()),
             Value::Uint((i as u64) << 60),
-            Value::Float(0.1),
+            decimal,
+            near,
+            any,
             Value::LongDouble(long_double),
             text(&b"hi\0\0\0\0\0\0"[..i as usize % 9]),
             text(&b"ho\0\0\0"[..i as usize % 5]),

@@ -3,7 +3,8 @@
 use timeline::{Value, ValueKind};
 
 use crate::format::block::{MAX_EVENTS, Shape};
-use crate::format::stored::Stored;
+use crate::format::decimal;
+use crate::format::stored::{Stored, difference, first_double};
 use crate::format::varint::{Cursor, signed};
 
 /// The values that the events of a shape have at a position, in the order of the events.
@@ -54,7 +55,7 @@ pub(super) struct StoredColumn<'s> {
     stored: &'s Stored,
     /// The integer of the event before.
     before: u64,
-    /// The values of a dictionary, once the first value was read.
+    /// The values of a dictionary, once the first value was read. Also if there is none.
     entries: Option<Vec<u64>>,
     /// The values that were read.
     raw: Vec<u64>,
@@ -91,10 +92,13 @@ impl<'s> StoredColumn<'s> {
         }
     }
 
-    /// Whether each value is stored as the difference to the one before.
+    /// Whether each value is stored as the difference of an integer to the one before.
     fn are_differences(&self) -> bool {
-        let is_integer = matches!(self.kind, ValueKind::Int | ValueKind::Uint);
-        is_integer && *self.stored == Stored::ByKind
+        match self.stored {
+            Stored::ByKind => matches!(self.kind, ValueKind::Int | ValueKind::Uint),
+            Stored::Decimal(_) => true,
+            _ => false,
+        }
     }
 
     /// Passes over so many values of the shape, which has the column for itself.
@@ -127,6 +131,11 @@ impl<'s> StoredColumn<'s> {
                 before = before.wrapping_add(signed(number));
                 raw.push(before);
             })?;
+            if let Stored::Decimal(power) = self.stored {
+                let added = raw.len() - count;
+                (raw[added..].iter_mut()).for_each(|raw| *raw = double(*raw, *power));
+            }
+            self.before = before;
             return Some(());
         }
         (0..count).try_for_each(|_| self.next(column, bytes, most))
@@ -190,6 +199,17 @@ impl<'s> StoredColumn<'s> {
                 self.before = column.difference(self.before)?;
                 self.before
             }
+            (Stored::Difference(size), _) => {
+                if self.entries.is_none() {
+                    (self.before, self.entries) = (first_double(column)?, Some(Vec::new()));
+                }
+                self.before = self.before.wrapping_add(difference(*size, column)?);
+                self.before
+            }
+            (Stored::Decimal(power), _) => {
+                self.before = column.difference(self.before)?;
+                double(self.before, *power)
+            }
             (Stored::ByKind, ValueKind::Float) => {
                 let (bytes, _) = column.take(8)?.0.as_chunks();
                 u64::from_le_bytes(bytes[0])
@@ -208,6 +228,11 @@ impl<'s> StoredColumn<'s> {
             },
         })
     }
+}
+
+/// The bits of the double that a number stands for.
+fn double(number: u64, power: usize) -> u64 {
+    decimal::double(number as i64, power).to_bits()
 }
 
 /// The kind of the values of a shape in the column of a position.

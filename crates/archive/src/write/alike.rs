@@ -1,7 +1,7 @@
 //! Describes events that are alike, whose words a recorder packs as they are in the ring.
 
 use super::interned::{DefinitionId, ThreadId};
-use crate::format::block::MOST_NUMBER;
+use crate::format::varint::MOST_NUMBER;
 use timeline::{AlikeEvents, Layout, ValueKind};
 
 /// Successive events of one definition, which have ticks and a place.

@@ -46,13 +46,33 @@ impl ValueSink for Column<'_> {
 
     #[inline]
     fn text(&mut self, bytes: &[u8], cut: bool) {
-        put(self.bytes, 1 + 2 * bytes.len() as u64 + u64::from(cut));
-        self.bytes.extend_from_slice(bytes);
-        self.range.add(Some(bytes.len() as u64));
+        let length = bytes.len();
+        self.range.add(Some(length as u64));
+        let head = 1 + 2 * length as u64 + u64::from(cut);
+        let Some(word) = word_of(bytes) else {
+            put(self.bytes, head);
+            self.bytes.extend_from_slice(bytes);
+            return;
+        };
+        // All of it is copied, because a copy of fixed size is faster.
+        let mut text = [head as u8; 9];
+        text[1..].copy_from_slice(&word.to_le_bytes());
+        let end = self.bytes.len() + 1 + length;
+        self.bytes.extend_from_slice(&text);
+        self.bytes.truncate(end);
     }
 
     fn nil(&mut self) {
         put(self.bytes, 0);
         self.range.add(Some(0));
     }
+}
+
+/// Four to eight bytes as a word.
+#[inline]
+fn word_of(bytes: &[u8]) -> Option<u64> {
+    let above = bytes.len().checked_sub(4).filter(|above| *above <= 4)?;
+    let lower = u32::from_le_bytes(*bytes.first_chunk()?);
+    let upper = u32::from_le_bytes(*bytes.last_chunk()?);
+    Some(u64::from(lower) | u64::from(upper) << (8 * above))
 }

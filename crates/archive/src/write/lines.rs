@@ -12,6 +12,7 @@ use crate::format::block::{
     FIXED, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, MAX_COLUMNS, NUMBER, Pace,
     PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME, encode_row, thread_fields,
 };
+use crate::format::decimal;
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::ranges::{self, ShapeRanges, place};
 use crate::format::stored::{MOST_FIXED, MOST_TIME, Stored};
@@ -274,6 +275,13 @@ impl Packed<'_> {
         match (self.values, &self.stored) {
             (_, Stored::Time(_)) => {}
             (_, Stored::Dictionary) => put(column, self.entries[number].into()),
+            (LineValues::Numbers(ValueKind::Float, values), Stored::Decimal(power)) => {
+                let double = f64::from_bits(values[number]);
+                // They were chosen for this power.
+                let decimal = decimal::number(double, *power).unwrap_or(0) as u64;
+                put_difference(column, decimal, *before);
+                *before = decimal;
+            }
             (LineValues::Numbers(ValueKind::Float, values), _) => {
                 column.extend_from_slice(&values[number].to_le_bytes());
             }
@@ -312,7 +320,14 @@ fn pack(values: &LineValues) -> Packed<'_> {
         entries: Vec::new(),
     };
     match values {
-        LineValues::Time(_) | LineValues::Numbers(ValueKind::Float, _) => {}
+        LineValues::Time(_) => {}
+        LineValues::Numbers(ValueKind::Float, values) => {
+            let plain = packed.cost(values.len());
+            packed.stored = power(values).map_or(Stored::ByKind, Stored::Decimal);
+            if packed.cost(values.len()) >= plain {
+                packed.stored = Stored::ByKind;
+            }
+        }
         LineValues::Numbers(_, values) => {
             packed.choose_integers(values);
             let plain = packed.cost(values.len());
@@ -363,6 +378,16 @@ impl Packed<'_> {
         (0..sample).for_each(|number| self.put(number, &mut before, &mut bytes));
         entropy(&bytes) * count as f64 / sample.max(1) as f64
     }
+}
+
+/// The power of ten with which whole numbers stand for all of these doubles.
+fn power(doubles: &[u64]) -> Option<usize> {
+    let mut doubles = doubles.iter().map(|bits| f64::from_bits(*bits));
+    let mut powers = doubles.clone().map(decimal::power);
+    let power = powers.try_fold(0, |most, power| Some(most.max(power?)))?;
+    doubles
+        .all(|double| decimal::number(double, power).is_some())
+        .then_some(power)
 }
 
 /// Texts of one size need no length.

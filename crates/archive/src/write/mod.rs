@@ -5,6 +5,7 @@
 
 pub(crate) mod alike;
 mod columns;
+mod doubles;
 pub(crate) mod event;
 pub(crate) mod interned;
 pub(crate) mod lines;

@@ -5,16 +5,17 @@ mod words;
 use std::collections::HashMap;
 
 use super::columns::Column;
+use super::doubles;
 use super::event::InternedEvent;
 use super::interned::{DefinitionId, Interned, ThreadId};
 use super::range::ValueRange;
 use crate::format::block::{
-    BACKTRACE, CODEC, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS,
-    HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, MOST_NUMBER, NUMBER, Pace, PreviousValues, SHAPE, Shape,
+    BACKTRACE, CODEC, CODEC_COLUMNS, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER,
+    HAS_TICKS, HAS_TIME, LANE, MAX_ARGS, MAX_PAYLOAD, NUMBER, Pace, PreviousValues, SHAPE, Shape,
     THREAD, TICKS, TIME, encode_row, thread_fields,
 };
 use crate::format::ranges::{self, ShapeRanges};
-use crate::format::varint::{put, put_difference, repeat};
+use crate::format::varint::{MOST_NUMBER, put, put_difference, repeat};
 use timeline::{ValueKind, ValueSink as _};
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
@@ -36,6 +37,12 @@ pub fn compress<'a>(packed: &[u8], buffer: &'a mut Vec<u8>) -> &'a [u8] {
     &buffer[..length.expect("the buffer has the largest size")]
 }
 
+/// Whether a block may have a shape of so many integers together with any others. If it has more,
+/// the block may not have a shape with doubles yet.
+pub fn is_beside_doubles(integers: usize) -> bool {
+    integers <= MOST_SHARED
+}
+
 /// The largest size of `packed` bytes after compression, which LZ4 guarantees.
 pub fn most_compressed(packed: usize) -> usize {
     packed + packed / 255 + 16
@@ -53,6 +60,19 @@ struct ShapeKey {
     /// Whether each value has a column of its kind. The definition states the kinds.
     kinds: bool,
 }
+
+/// The row of a shape.
+struct Row {
+    key: ShapeKey,
+    /// The kinds of its values, if the definition states them.
+    kinds: Vec<ValueKind>,
+    /// The first of its columns among those of shapes with doubles, which no shapes share. When the
+    /// block ends, all doubles of a column are there to choose how they are stored.
+    own: Option<usize>,
+}
+
+/// Most columns that shapes share in a block which also has such.
+const MOST_SHARED: usize = MAX_ARGS / 2;
 
 impl Run {
     /// The largest size of what is still to be written: for each event a row, a difference of 0 and
@@ -94,7 +114,7 @@ struct Found<T> {
 
 /// Builds a block.
 pub struct Packer {
-    shapes: Vec<(ShapeKey, Vec<ValueKind>)>,
+    shapes: Vec<Row>,
     rows: HashMap<ShapeKey, usize>,
     threads: Vec<ThreadId>,
     /// Indexed by definition.
@@ -102,7 +122,13 @@ pub struct Packer {
     /// Indexed by thread.
     last_thread: Vec<Option<Found<()>>>,
     columns: [Vec<u8>; FIXED],
+    /// Columns of values that shapes share.
     args: Vec<Vec<u8>>,
+    /// Those of shapes with doubles, of which so many are in use.
+    own: Vec<Vec<u8>>,
+    owned: usize,
+    /// Memory for the doubles of those.
+    stored: Vec<u8>,
     /// Those of the values of each shape.
     ranges: Vec<Vec<ValueRange>>,
     payloads: Vec<u8>,
@@ -110,9 +136,12 @@ pub struct Packer {
     run: Option<Run>,
     /// Ticks of the first event that has any.
     first: Option<u64>,
-    /// Ticks and time of the events that have a time. Expected times can only be computed at the
-    /// end.
-    times: Vec<(Option<u64>, u64)>,
+    /// The times of the events that have one. Expected times can only be computed at the end.
+    times: Vec<u64>,
+    /// The ticks of those events.
+    ticks_of_times: Vec<u64>,
+    /// Whether one of those events has no ticks. Then all have the same expected time.
+    lacks_ticks: bool,
     /// The number of this block.
     block: u64,
 }
@@ -128,12 +157,17 @@ impl Packer {
             last_thread: Vec::new(),
             columns: Default::default(),
             args: Vec::new(),
+            own: Vec::new(),
+            owned: 0,
+            stored: Vec::new(),
             ranges: Vec::new(),
             payloads: Vec::new(),
             previous: PreviousValues::default(),
             run: None,
             first: None,
             times: Vec::new(),
+            ticks_of_times: Vec::new(),
+            lacks_ticks: false,
             block: 0,
         }
     }
@@ -195,7 +229,9 @@ impl Packer {
             self.previous.ticks = ticks;
         }
         if let Some(time) = time {
-            self.times.push((ticks, time));
+            self.times.push(time);
+            self.ticks_of_times.push(ticks.unwrap_or(0));
+            self.lacks_ticks |= ticks.is_none();
         }
     }
 
@@ -272,17 +308,39 @@ impl Packer {
         let next = self.shapes.len();
         let row = *self.rows.entry(shape).or_insert(next);
         if row == next {
-            self.shapes.push((shape, kinds));
+            let own = self.own_columns(&kinds);
+            let (columns, count) = match own {
+                Some(first) => (&mut self.own, first + shape.args),
+                None => (&mut self.args, shape.args),
+            };
+            if columns.len() < count {
+                columns.resize_with(count, Vec::new);
+            }
+            let key = shape;
+            self.shapes.push(Row { key, kinds, own });
             self.previous.args.push(vec![0; shape.args]);
             self.ranges.push(vec![ValueRange::new(); shape.args]);
-            if self.args.len() < shape.args {
-                self.args.resize_with(shape.args, Vec::new);
-            }
         }
         let block = self.block;
         let what = shape;
         *at(&mut self.last_shape, shape.definition.0) = Some(Found { block, row, what });
         row
+    }
+
+    /// Takes columns for values of these kinds, if there are doubles among them, and there are
+    /// columns left.
+    fn own_columns(&mut self, kinds: &[ValueKind]) -> Option<usize> {
+        let (first, shared) = (self.owned, self.shared().max(MOST_SHARED));
+        let is_room = shared + first + kinds.len() <= MAX_ARGS;
+        let has_own = is_room && kinds.contains(&ValueKind::Float);
+        self.owned += if has_own { kinds.len() } else { 0 };
+        has_own.then_some(first)
+    }
+
+    /// How many columns of values shapes share.
+    fn shared(&self) -> usize {
+        let shared = self.shapes.iter().filter(|row| row.own.is_none());
+        shared.map(|row| row.key.args).max().unwrap_or(0)
     }
 
     /// The row of a thread.
@@ -305,20 +363,25 @@ impl Packer {
     /// The largest size of the block of these events before compression.
     pub fn most(&self) -> usize {
         // The pace, the numbers of rows and columns, and the length of each column.
-        let beside = 7 + FIXED + self.args.len() + 1;
+        let beside = 7 + FIXED + self.args.len() + self.owned + 1;
         // A row has a mask and its fields.
         let rows = 10 * self.shapes.len() + 7 * self.threads.len();
         // The differences to expected times are computed at the end.
         let numbers = beside + rows + self.times.len();
-        let kinds = self.shapes.iter().map(|(_, kinds)| kinds.len());
-        let columns = self.columns.iter().chain(&self.args).map(Vec::len);
-        let bytes = columns.chain(kinds).sum::<usize>() + self.payloads.len();
+        // How a double is stored takes two bytes.
+        let kinds = self
+            .shapes
+            .iter()
+            .map(|row| 2 * row.kinds.len() + MOST_NUMBER);
+        let columns = self.columns.iter().chain(&self.args).chain(&self.own);
+        let bytes = columns.map(Vec::len).chain(kinds).sum::<usize>() + self.payloads.len();
         MOST_NUMBER * numbers + bytes + self.run.map_or(0, |run| run.most())
     }
 
     /// The name of the codec of the block of these events.
     pub fn codec(&self) -> &'static str {
-        match self.shapes.iter().any(|(shape, _)| shape.kinds) {
+        match self.shapes.iter().any(|row| row.key.kinds) {
+            _ if self.owned > 0 => CODEC_COLUMNS,
             true => CODEC_KINDS,
             false => CODEC,
         }
@@ -331,24 +394,32 @@ impl Packer {
         out.clear();
         let pace = self.pace();
         pace.encode(out);
-        for (ticks, time) in self.times.drain(..) {
-            put_difference(&mut self.columns[TIME], time, pace.expect(ticks));
+        for (ticks, time) in self.ticks_of_times.drain(..).zip(self.times.drain(..)) {
+            put_difference(&mut self.columns[TIME], time, pace.expect(Some(ticks)));
         }
+        self.lacks_ticks = false;
         put(out, self.shapes.len() as u64);
-        let mut shapes = Vec::new();
-        for ((shape, kinds), values) in self.shapes.drain(..).zip(self.ranges.drain(..)) {
+        let (shared, mut shapes) = (self.shared(), Vec::new());
+        let rows = std::mem::take(&mut self.shapes);
+        for (Row { key, kinds, own }, values) in rows.into_iter().zip(self.ranges.drain(..)) {
+            let stored =
+                own.map(|first| doubles::store(&kinds, &mut self.own[first..], &mut self.stored));
             let shape = Shape {
-                definition: interned.raw_definition(shape.definition).clone(),
-                has: shape.has,
-                backtrace: shape.backtrace as u64,
-                args: if shape.kinds { 0 } else { shape.args as u64 },
-                payload: shape.payload,
+                definition: interned.raw_definition(key.definition).clone(),
+                has: key.has,
+                backtrace: key.backtrace as u64,
+                args: if key.kinds { 0 } else { key.args as u64 },
+                payload: key.payload,
                 kinds,
-                ..Shape::default()
+                stored: stored.unwrap_or_default(),
+                first: own.map_or(0, |first| shared + first),
             };
-            shape.clone().encode(out);
             let values = values.iter().map(ValueRange::range).collect();
-            shapes.push(ShapeRanges { shape, values });
+            shapes.push(ShapeRanges {
+                shape: shape.without_storage(),
+                values,
+            });
+            shape.encode(out);
         }
         ranges::encode(&shapes, ranges);
         put(out, self.threads.len() as u64);
@@ -356,34 +427,31 @@ impl Packer {
             let mut thread = interned.raw_thread(thread).clone();
             encode_row(0, &mut thread_fields(&mut thread), out);
         }
-        let most = self.previous.args.iter().map(Vec::len).max().unwrap_or(0);
         let payloads = usize::from(!self.payloads.is_empty());
-        put(out, (FIXED + most + payloads) as u64);
-        let columns = self.columns.iter_mut().chain(&mut self.args[..most]);
+        put(out, (FIXED + shared + self.owned + payloads) as u64);
+        let columns = self.columns.iter_mut().chain(&mut self.args[..shared]);
+        let columns = columns.chain(&mut self.own[..self.owned]);
         for column in columns.chain([&mut self.payloads].into_iter().take(payloads)) {
             put(out, column.len() as u64);
             out.append(column);
         }
         self.rows.clear();
+        self.owned = 0;
         self.previous.clear();
         self.first = None;
         self.block += 1;
     }
 
-    /// The pace between the first and the last event that have ticks and a time.
+    /// The pace between the first and the last event that have a time.
     fn pace(&self) -> Pace {
-        let timed = |(ticks, time): &(Option<u64>, u64)| Some((*ticks.as_ref()?, *time));
-        let first = self.times.iter().find_map(timed);
-        let last = self.times.iter().rev().find_map(timed);
-        match (self.first, first, last) {
-            (Some(ticks), Some(first), Some(last)) if first.0 == ticks => {
-                Pace::between(first, last)
-            }
-            (ticks, ..) => {
-                let start = (
-                    ticks.unwrap_or(0),
-                    self.times.first().map_or(0, |(_, time)| *time),
-                );
+        let ends = |list: &[u64]| Some((*list.first()?, *list.last()?));
+        let (ticks, times) = (ends(&self.ticks_of_times), ends(&self.times));
+        let ends = ticks.zip(times).filter(|_| !self.lacks_ticks);
+        match ends.filter(|(ticks, _)| self.first == Some(ticks.0)) {
+            Some((ticks, times)) => Pace::between((ticks.0, times.0), (ticks.1, times.1)),
+            None => {
+                let time = self.times.first().copied().unwrap_or(0);
+                let start = (self.first.unwrap_or(0), time);
                 Pace::between(start, start)
             }
         }

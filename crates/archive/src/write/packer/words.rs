@@ -58,8 +58,9 @@ impl Packer {
             before = *ticks;
         }
         self.previous.ticks = before;
-        let times = alike.unix_nanos.iter().copied();
-        (self.times).extend(ticks.iter().map(|ticks| Some(*ticks)).zip(times));
+        self.times.extend_from_slice(alike.unix_nanos);
+        self.ticks_of_times
+            .extend_from_slice(&ticks[..alike.unix_nanos.len()]);
     }
 
     /// Writes where events were logged, which take so many entries each. Others of the same place
@@ -108,8 +109,12 @@ impl Packer {
         let size = alike.events.size;
         let previous = &mut self.previous.args[shape];
         let ranges = &mut self.ranges[shape];
+        let args = match self.shapes[shape].own {
+            Some(first) => &mut self.own[first..],
+            None => &mut self.args[..],
+        };
         for words in alike.events.words.chunks(Layout::MOST_ROWS * size.max(1)) {
-            let columns = self.args.iter_mut().zip(previous.iter_mut());
+            let columns = args.iter_mut().zip(previous.iter_mut());
             let columns = columns.zip(ranges.iter_mut());
             let columns = columns.map(|((bytes, before), range)| Column {
                 bytes,

@@ -185,6 +185,9 @@ impl<W: Write> Writer<W> {
         match self.form {
             Form::Plain => self.put_single(event),
             Form::Blocks => {
+                if !packer::is_beside_doubles(event.args.len()) {
+                    self.end_block();
+                }
                 self.packer.push(event);
                 self.ticks.add(event.ticks);
                 self.unix.add(event.unix_nanos);

@@ -2,8 +2,8 @@
 //! It also says whether the file of the writer has room for them.
 
 use super::{Form, Writer};
-use crate::format::block::MOST_NUMBER;
 use crate::format::ranges;
+use crate::format::varint::MOST_NUMBER;
 use crate::write::event::InternedEvent;
 use crate::write::packer::most_compressed;
 

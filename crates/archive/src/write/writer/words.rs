@@ -37,3 +37,106 @@ impl<W: Write> Writer<W> {
         self.write_if_much()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::block::MAX_ARGS;
+    use crate::format::event::{RawDefinition, RawEvent, SingleEvent};
+    use crate::format::frame::{Frames, Part};
+    use crate::format::record::{Record, decode};
+    use crate::read::unpack::{IndexedEvent, UnpackedEvents, expand};
+    use timeline::{AlikeEvents, LaneRun, Layout, ThreadRef, ValueKind};
+
+    /// Logs an event of so many doubles.
+    fn log_doubles(writer: &mut Writer<&mut Vec<u8>>, number: u64, count: usize) {
+        let message = "%f".repeat(count);
+        let layout = Layout::of_format(&timeline::Format::parse(&message));
+        let mut event = RawEvent::default();
+        event.definition.event = Some(number);
+        let words: Vec<u8> = (0..count).flat_map(|i| (i as f64).to_le_bytes()).collect();
+        let alike = Alike {
+            definition: writer.interned.event(&event).definition,
+            events: AlikeEvents {
+                ticks: &[number],
+                words: &words,
+                size: words.len(),
+                entries: 1,
+                runs: &[LaneRun {
+                    count: 1,
+                    lane: 0,
+                    number,
+                    core: None,
+                    thread: (ThreadRef(0), 0),
+                }],
+            },
+            threads: &[writer.thread(&event.thread)],
+            unix_nanos: &[],
+        };
+        let kinds = vec![ValueKind::Float; count];
+        writer
+            .log_words(&alike, &WordValues::Kinds(&layout, &kinds))
+            .unwrap();
+    }
+
+    fn log_integers(writer: &mut Writer<&mut Vec<u8>>, number: u64, count: usize) {
+        let event = RawEvent {
+            definition: RawDefinition {
+                event: Some(number),
+                ..RawDefinition::default()
+            },
+            args: vec![7; count],
+            ..RawEvent::default()
+        };
+        writer.event(&event).unwrap();
+    }
+
+    /// The events of each block, by their definitions.
+    fn blocks(file: &[u8]) -> Vec<Vec<u64>> {
+        let mut blocks = Vec::new();
+        for part in Frames::new(file) {
+            let Part::Frame { record, .. } = part else {
+                panic!("damage");
+            };
+            let mut single = SingleEvent::default();
+            let Some(Record::Block(block)) = decode(record, &mut single) else {
+                continue;
+            };
+            let mut buffer = Vec::new();
+            let payload = block.payload.unwrap();
+            let packed = expand(b"lz4", payload, block.expanded.unwrap(), &mut buffer).unwrap();
+            let mut unpacked = UnpackedEvents::new(packed).unwrap();
+            let (mut event, mut events) = (IndexedEvent::default(), Vec::new());
+            while unpacked.next_event(&mut event).is_some() {
+                let number = unpacked.shapes[event.definition].definition.event.unwrap();
+                match event.args[..] {
+                    [] => {
+                        let values: Vec<_> = timeline::values(&event.payload).collect();
+                        let is =
+                            |(i, value): (usize, &_)| *value == timeline::Value::Float(i as f64);
+                        assert!(!values.is_empty() && values.iter().enumerate().all(is));
+                    }
+                    _ => assert!(event.args.iter().all(|value| *value == 7)),
+                }
+                events.push(number);
+            }
+            assert!(unpacked.is_at_end());
+            blocks.push(events);
+        }
+        blocks
+    }
+
+    #[test]
+    fn shapes_with_doubles_leave_room_for_others() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+        // The last of these have no columns for themselves.
+        (0..30).for_each(|number| log_doubles(&mut writer, number, 30));
+        log_integers(&mut writer, 30, MAX_ARGS / 2);
+        log_integers(&mut writer, 31, MAX_ARGS);
+        log_doubles(&mut writer, 32, 2);
+        writer.flush().unwrap();
+        let expected = [(0..31).collect::<Vec<_>>(), vec![31, 32]];
+        assert_eq!(blocks(&file), expected);
+    }
+}

@@ -1,0 +1,164 @@
+//! Finds integers that stand for doubles, if their differences take fewer bytes than the doubles.
+
+use crate::format::decimal;
+use crate::format::stored::Stored;
+use crate::format::varint::{length_of_difference, put_difference};
+use timeline::ValueKind;
+
+/// So many neighbours are compared to choose.
+const SAMPLE: usize = 64;
+/// The bytes of a double.
+const DOUBLE: usize = 8;
+
+/// Stores the doubles of a shape with values of these kinds, each of which has a column for itself.
+/// Returns how. `memory` is used again.
+pub fn store(kinds: &[ValueKind], columns: &mut [Vec<u8>], memory: &mut Vec<u8>) -> Vec<Stored> {
+    let places = kinds.iter().zip(columns);
+    let stored = places.map(|(kind, column)| match kind {
+        ValueKind::Float => store_column(column, memory),
+        _ => Stored::ByKind,
+    });
+    stored.collect()
+}
+
+fn store_column(column: &mut Vec<u8>, memory: &mut Vec<u8>) -> Stored {
+    let (doubles, _) = column.as_chunks();
+    let stored = encode(doubles, memory);
+    if stored == Stored::ByKind || memory.len() >= column.len() {
+        return Stored::ByKind;
+    }
+    std::mem::swap(column, memory);
+    stored
+}
+
+/// How to store doubles of these bytes. Replaces the contents of `out` by what is stored, if it is
+/// not the doubles.
+fn encode(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Stored {
+    let step = (doubles.len() / SAMPLE).max(1);
+    let pairs = doubles.windows(2).step_by(step);
+    let pairs = pairs.map(|pair| [bits(&pair[0]), bits(&pair[1])]);
+    let size = size(pairs.clone());
+    let least = size.min(DOUBLE) * pairs.len();
+    let fewer = decimals(pairs).filter(|(_, length)| *length < least);
+    let mut power = fewer.map(|(power, _)| power);
+    while let Some(now) = power {
+        match put_decimals(doubles, now, out) {
+            Ok(()) => return Stored::Decimal(now),
+            // It may have more decimal places than those that were looked at.
+            Err(other) => power = decimal::power(other).filter(|more| *more > now),
+        }
+    }
+    match size {
+        DOUBLE.. => Stored::ByKind,
+        _ => put_bits(doubles, out),
+    }
+}
+
+fn bits(double: &[u8; DOUBLE]) -> u64 {
+    u64::from_le_bytes(*double)
+}
+
+/// The bytes that each of the differences fits into.
+fn size(pairs: impl Iterator<Item = [u64; 2]>) -> usize {
+    let differences = pairs.map(|[before, after]| after.wrapping_sub(before) as i64);
+    let bits = differences.fold(0, |bits, each| bits | (each ^ each >> 63) as u64);
+    // And one for the sign.
+    (u64::BITS - bits.leading_zeros() + 1).div_ceil(8) as usize
+}
+
+/// The power with which numbers stand for all of these, and how many bytes their differences take.
+fn decimals(pairs: impl Iterator<Item = [u64; 2]> + Clone) -> Option<(usize, usize)> {
+    let mut powers = pairs
+        .clone()
+        .flatten()
+        .map(|bits| decimal::power(f64::from_bits(bits)));
+    let power = powers.try_fold(0, |most, power| Some(most.max(power?)))?;
+    let number = |bits| decimal::number(f64::from_bits(bits), power);
+    let lengths = pairs.map(|[before, after]| {
+        let (before, after) = (number(before)?, number(after)?);
+        Some(length_of_difference(after as u64, before as u64))
+    });
+    Some((power, lengths.sum::<Option<usize>>()?))
+}
+
+/// Replaces the contents of `out` by the numbers that stand for the doubles with this power.
+///
+/// # Errors
+/// The first double for which none stands.
+fn put_decimals(doubles: &[[u8; DOUBLE]], power: usize, out: &mut Vec<u8>) -> Result<(), f64> {
+    out.clear();
+    let mut before = 0;
+    for double in doubles.iter().map(|bytes| f64::from_le_bytes(*bytes)) {
+        let number = decimal::number(double, power).ok_or(double)? as u64;
+        put_difference(out, number, before);
+        before = number;
+    }
+    Ok(())
+}
+
+/// Replaces the contents of `out` by the first double, and the differences of the bits of all. Does
+/// nothing if a difference takes as many bytes as a double.
+fn put_bits(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Stored {
+    let pairs = doubles
+        .windows(2)
+        .map(|pair| [bits(&pair[0]), bits(&pair[1])]);
+    let (size @ ..DOUBLE, Some(first)) = (size(pairs), doubles.first()) else {
+        return Stored::ByKind;
+    };
+    out.clear();
+    out.extend_from_slice(first);
+    out.resize(DOUBLE + doubles.len() * size + DOUBLE, 0);
+    let (mut rest, mut before) = (&mut out[DOUBLE..], bits(first));
+    for double in doubles {
+        let difference = bits(double).wrapping_sub(before);
+        rest[..DOUBLE].copy_from_slice(&difference.to_le_bytes());
+        (rest, before) = (&mut rest[size..], bits(double));
+    }
+    out.truncate(DOUBLE + doubles.len() * size);
+    Stored::Difference(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(doubles: impl IntoIterator<Item = f64>) -> Stored {
+        let mut columns = [doubles.into_iter().flat_map(f64::to_le_bytes).collect()];
+        store(&[ValueKind::Float], &mut columns, &mut vec![7]).remove(0)
+    }
+
+    #[test]
+    fn what_takes_the_fewest_bytes_is_chosen() {
+        let mixed = |i: i32| f64::from(i.wrapping_mul(0x9e37_79b1u32 as i32) >> 8);
+        let many = 0..1000;
+        assert_eq!(stored(many.clone().map(f64::from)), Stored::Decimal(0));
+        assert_eq!(
+            stored(many.clone().map(|i| mixed(i) / 100.0)),
+            Stored::Decimal(2)
+        );
+        assert_eq!(
+            stored(many.clone().map(|i| 1e5 + f64::from(i) / 7.0)),
+            Stored::Difference(5)
+        );
+        assert_eq!(stored(many.map(|i| (mixed(i) / 1e6).exp())), Stored::ByKind);
+        assert_eq!(stored([1.5]), Stored::ByKind);
+        assert_eq!(stored([]), Stored::ByKind);
+    }
+
+    #[test]
+    fn one_that_was_not_looked_at_may_have_more_decimal_places() {
+        let with = |other| {
+            let doubles = (0..1000).map(|i| f64::from(i) / 10.0);
+            stored(
+                doubles
+                    .enumerate()
+                    .map(|(i, value)| if i == 333 { other } else { value }),
+            )
+        };
+        assert_eq!(with(1.5), Stored::Decimal(1));
+        assert_eq!(with(0.125), Stored::Decimal(3));
+        assert_eq!(with(f64::NAN), Stored::ByKind);
+        // The number of that would be too large.
+        assert_eq!(with(1e40), Stored::ByKind);
+    }
+}
