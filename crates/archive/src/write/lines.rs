@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
+
+use foldhash::fast::RandomState;
 
 use super::range::ValueRange;
 use crate::format::block::{
@@ -229,7 +231,8 @@ impl LineBlock {
         self.shapes[shape].values.iter().map(pack).collect()
     }
 
-    /// Writes the values of all lines in their order.
+    /// Writes the values of all lines: of each row that has columns for itself one column after the
+    /// other, and of all others in the order of the lines.
     fn put_values(
         &self,
         rows: &[u64],
@@ -241,15 +244,21 @@ impl LineBlock {
         let mut before: Vec<Vec<u64>> = packed.iter().map(|p| vec![0; p.len()]).collect();
         for line in &self.lines {
             let row = rows[line.shape as usize] as usize;
-            let columns = &mut columns[firsts[row]..];
+            if firsts[row] > 0 {
+                next[row] += 1;
+                continue;
+            }
             let places = packed[row].iter().zip(&mut before[row]);
-            for ((packed, before), column) in places.zip(columns) {
-                if next[row] == 0 {
-                    column.extend_from_slice(&packed.dictionary);
-                }
-                packed.put(next[row], before, column);
+            for ((packed, before), column) in places.zip(&mut *columns) {
+                packed.put(next[row]..next[row] + 1, before, column);
             }
             next[row] += 1;
+        }
+        for ((packed, first), count) in packed.iter().zip(firsts).zip(next) {
+            let own = if *first > 0 { packed.as_slice() } else { &[] };
+            for (packed, column) in own.iter().zip(&mut columns[*first..]) {
+                packed.put(0..count, &mut 0, column);
+            }
         }
     }
 }
@@ -269,40 +278,59 @@ fn own_columns(packed: &[Vec<Packed>], counts: impl Iterator<Item = usize>) -> (
 }
 
 impl Packed<'_> {
-    /// Appends the value of this number.
-    #[inline]
-    fn put(&self, number: usize, before: &mut u64, column: &mut Vec<u8>) {
+    /// Appends the values with these numbers, and a dictionary before the first. `before` is the
+    /// integer before them.
+    fn put(&self, numbers: Range<usize>, before: &mut u64, column: &mut Vec<u8>) {
+        if numbers.start == 0 {
+            column.extend_from_slice(&self.dictionary);
+        }
         match (self.values, &self.stored) {
-            (_, Stored::Time(_)) => {}
-            (_, Stored::Dictionary) => put(column, self.entries[number].into()),
+            (LineValues::Time(_), _) => {}
+            (_, Stored::Dictionary) => {
+                let entries = self.entries[numbers].iter();
+                entries.for_each(|entry| put(column, (*entry).into()));
+            }
             (LineValues::Numbers(ValueKind::Float, values), Stored::Decimal(power)) => {
-                let double = f64::from_bits(values[number]);
+                let doubles = values[numbers].iter().map(|bits| f64::from_bits(*bits));
                 // They were chosen for this power.
-                let decimal = decimal::number(double, *power).unwrap_or(0) as u64;
-                put_difference(column, decimal, *before);
-                *before = decimal;
+                let decimal = |double| decimal::number(double, *power).unwrap_or(0) as u64;
+                put_differences(doubles.map(decimal), before, column);
             }
             (LineValues::Numbers(ValueKind::Float, values), _) => {
-                column.extend_from_slice(&values[number].to_le_bytes());
+                let values = values[numbers].iter();
+                values.for_each(|value| column.extend_from_slice(&value.to_le_bytes()));
             }
             (LineValues::Numbers(_, values), Stored::Fixed(size)) => {
-                column.extend_from_slice(&values[number].to_le_bytes()[..*size]);
+                let values = values[numbers].iter();
+                values.for_each(|value| column.extend_from_slice(&value.to_le_bytes()[..*size]));
             }
-            (LineValues::Numbers(_, values), Stored::Number) => put(column, values[number]),
+            (LineValues::Numbers(_, values), Stored::Number) => {
+                values[numbers].iter().for_each(|value| put(column, *value));
+            }
             (LineValues::Numbers(_, values), _) => {
-                put_difference(column, values[number], *before);
-                *before = values[number];
+                put_differences(values[numbers].iter().copied(), before, column);
             }
             (LineValues::Texts(texts), stored) => {
-                let from = number.checked_sub(1).map_or(0, |last| texts.ends[last]);
-                let text = &texts.bytes[from..texts.ends[number]];
-                if *stored == Stored::ByKind {
-                    put(column, 1 + 2 * text.len() as u64);
+                let mut from = (numbers.start.checked_sub(1)).map_or(0, |last| texts.ends[last]);
+                let has_length = *stored == Stored::ByKind;
+                for end in &texts.ends[numbers] {
+                    let text = &texts.bytes[from..*end];
+                    if has_length {
+                        put(column, 1 + 2 * text.len() as u64);
+                    }
+                    column.extend_from_slice(text);
+                    from = *end;
                 }
-                column.extend_from_slice(text);
             }
-            (LineValues::Time(_), _) => {}
         }
+    }
+}
+
+/// Appends integers as differences. `before` is the one before them.
+fn put_differences(integers: impl Iterator<Item = u64>, before: &mut u64, column: &mut Vec<u8>) {
+    for integer in integers {
+        put_difference(column, integer, *before);
+        *before = integer;
     }
 }
 
@@ -373,9 +401,9 @@ impl Packed<'_> {
 
     /// About how many bits the first values take after compression.
     fn cost(&self, count: usize) -> f64 {
-        let (mut bytes, mut before) = (Vec::new(), 0);
+        let mut bytes = Vec::new();
         let sample = count.min(SAMPLE);
-        (0..sample).for_each(|number| self.put(number, &mut before, &mut bytes));
+        self.put(0..sample, &mut 0, &mut bytes);
         entropy(&bytes) * count as f64 / sample.max(1) as f64
     }
 }
@@ -406,8 +434,8 @@ fn dictionary<T: Hash + Eq + Copy>(
     values: impl Iterator<Item = T>,
     put_entry: impl Fn(T, &mut Vec<u8>),
 ) -> Option<(Vec<u8>, Vec<u32>)> {
-    let mut numbers = HashMap::new();
-    let (mut entries, mut bytes) = (Vec::new(), Vec::new());
+    let mut numbers = HashMap::with_hasher(RandomState::default());
+    let (mut entries, mut bytes) = (Vec::with_capacity(values.size_hint().0), Vec::new());
     for value in values {
         let next = numbers.len() as u32;
         let number = *numbers.entry(value).or_insert_with(|| {

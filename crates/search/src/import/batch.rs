@@ -298,30 +298,35 @@ impl Batch {
         times: &Timestamps,
         before: Option<&[Conversion]>,
     ) -> (Vec<LineValues>, Vec<Conversion>) {
-        let texts = |place: usize| {
-            members.iter().map(move |line| {
-                let line = &self.lines[*line as usize];
-                let (from, to) = self.spans[line.first_span as usize + place];
-                &self.text[line.from + from as usize..line.from + to as usize]
-            })
-        };
-        let places = 0..skeleton.ends.len() - 1;
-        let each = places.map(|place| {
-            if let Some((_, form)) = skeleton.time.filter(|(time, _)| *time == place) {
-                let form = times.form(form).clone();
-                return (LineValues::Time(form), Conversion::Text);
+        let places = skeleton.ends.len() - 1;
+        // Those of each place side by side.
+        let mut texts: Vec<&[u8]> = vec![&[]; places * members.len()];
+        for (line, number) in members.iter().zip(0..) {
+            let line = &self.lines[*line as usize];
+            let spans = &self.spans[line.first_span as usize..][..places];
+            for ((from, to), place) in spans.iter().zip(0..) {
+                let text = &self.text[line.from + *from as usize..line.from + *to as usize];
+                texts[place * members.len() + number] = text;
             }
-            let before = before.and_then(|before| before.get(place).copied());
-            let (conversion, numbers) = Conversion::of(before, texts(place));
-            let values = numbers
-                .map(|all| LineValues::Numbers(ValueKind::Uint, all))
-                .unwrap_or_else(|| {
-                    let mut all = LineTexts::default();
-                    texts(place).for_each(|text| all.push(text));
-                    LineValues::Texts(all)
-                });
-            (values, conversion)
-        });
+        }
+        let each = (0..places)
+            .zip(texts.chunks(members.len()))
+            .map(|(place, texts)| {
+                if let Some((_, form)) = skeleton.time.filter(|(time, _)| *time == place) {
+                    let form = times.form(form).clone();
+                    return (LineValues::Time(form), Conversion::Text);
+                }
+                let before = before.and_then(|before| before.get(place).copied());
+                let (conversion, numbers) = Conversion::of(before, texts);
+                let values = numbers
+                    .map(|all| LineValues::Numbers(ValueKind::Uint, all))
+                    .unwrap_or_else(|| {
+                        let mut all = LineTexts::default();
+                        texts.iter().for_each(|text| all.push(text));
+                        LineValues::Texts(all)
+                    });
+                (values, conversion)
+            });
         each.unzip()
     }
 

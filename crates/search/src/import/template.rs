@@ -48,11 +48,8 @@ impl Conversion {
 
     /// The first conversion that writes all of these texts, and the numbers that it writes them of.
     /// `before` is tried first.
-    pub fn of<'a>(
-        before: Option<Conversion>,
-        texts: impl Iterator<Item = &'a [u8]> + Clone,
-    ) -> (Conversion, Option<Vec<u64>>) {
-        let least = texts.clone().map(<[u8]>::len).min().unwrap_or(0) as u32;
+    pub fn of(before: Option<Conversion>, texts: &[&[u8]]) -> (Conversion, Option<Vec<u64>>) {
+        let least = texts.iter().map(|text| text.len()).min().unwrap_or(0) as u32;
         if before == Some(Conversion::Text) || least == 0 {
             return (Conversion::Text, None);
         }
@@ -65,8 +62,9 @@ impl Conversion {
             Conversion::UpperHex(1),
         ];
         for way in before.into_iter().chain(ways) {
-            let numbers = texts.clone().map(|text| way.number(text));
-            if let Some(numbers) = numbers.collect() {
+            let mut numbers = Vec::with_capacity(texts.len());
+            numbers.extend(texts.iter().map_while(|text| way.number(text)));
+            if numbers.len() == texts.len() {
                 return (way, Some(numbers));
             }
         }
@@ -124,7 +122,11 @@ mod tests {
     use super::*;
 
     fn of(texts: &[&str]) -> Conversion {
-        Conversion::of(None, texts.iter().map(|text| text.as_bytes())).0
+        Conversion::of(
+            None,
+            &Vec::from_iter(texts.iter().map(|text| text.as_bytes())),
+        )
+        .0
     }
 
     #[test]
@@ -146,7 +148,8 @@ mod tests {
         fn a_conversion_writes_what_it_suits(
             texts in proptest::collection::vec("[0-9]{1,20}|[0-9a-f]{1,17}|[0-9A-F]{4}", 1..4),
         ) {
-            let (conversion, _) = Conversion::of(None, texts.iter().map(String::as_bytes));
+            let bytes = Vec::from_iter(texts.iter().map(String::as_bytes));
+            let (conversion, _) = Conversion::of(None, &bytes);
             let mut format = String::new();
             conversion.put(&mut format);
             let format = Format::parse(&format);
