@@ -51,10 +51,10 @@ fn double(way: usize, turn: usize) -> Value<'static> {
         0 => (mixed >> 48) as f64 / 100.0 - 300.0,
         1 => 1e5 + turn as f64 / 7.0,
         2 => f64::from_bits(mixed),
-        // One needs another power of ten than its neighbours, which are looked at.
-        3 => [1.5, 0.001][usize::from(turn == 61)],
-        // A difference that takes as many bytes as a double.
-        _ => [1e5 + turn as f64 / 3.0, -1e5][usize::from(turn == 61)],
+        // One that is not in the sample has more decimal places.
+        3 => [1.5, 0.001][usize::from(turn == 67)],
+        // One that is not in the sample is far from its neighbours.
+        _ => [1e5 + turn as f64 / 3.0, -1e5][usize::from(turn == 67)],
     })
 }
 
@@ -107,6 +107,10 @@ fn log(timeline: &Timeline) {
         timeline.log_payload(printf, &[turn as u64; 4], false);
         timeline.log_payload(plain, &[2, 0x1000, 0x2000, turn as u64, 5], true);
     }
+    // So many that not all of them are in the sample by which a recorder chooses.
+    for turn in 100..1000 {
+        put(doubles, &[0, 1, 2, 3, 4].map(|way| double(way, turn)));
+    }
 }
 
 #[test]
@@ -121,7 +125,7 @@ fn values_in_columns_of_their_kinds_are_those_of_a_payload() {
         let mut output = Output::open(&path, Keeping::default()).unwrap();
         let mut recorder = Recorder::new(&attached, &mut output, form).unwrap();
         while recorder.step() {}
-        assert_eq!(recorder.finish().events, 1100);
+        assert_eq!(recorder.finish().events, 2000);
         let events: Vec<_> = Archive::open(&path).unwrap().events().collect();
         let read = events.into_iter().map(|event| {
             let message = event.definition.message.as_deref().map(str::to_string);
@@ -136,7 +140,7 @@ fn values_in_columns_of_their_kinds_are_those_of_a_payload() {
         (path, read.collect::<Vec<_>>())
     });
     unlink(&name).unwrap();
-    assert_eq!(plain.1.len(), 1100);
+    assert_eq!(plain.1.len(), 2000);
     for (plain, blocks) in plain.1.iter().zip(&blocks.1) {
         assert_eq!(plain, blocks);
     }
@@ -144,6 +148,6 @@ fn values_in_columns_of_their_kinds_are_those_of_a_payload() {
     assert!(file.windows(11).any(|bytes| bytes == b"lz4+columns"));
     // As a reader without our code has it from the document.
     let found = agree(&blocks.0);
-    assert_eq!(found.len(), 1101);
+    assert_eq!(found.len(), 2001);
     assert!(found.iter().any(|event| event["payload"] != json!(null)));
 }

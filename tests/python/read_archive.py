@@ -332,8 +332,10 @@ class Stored:
         assert self.way <= 6 and (self.kind == 2 or self.way < 5)
         if self.way in (2, 5):
             self.size = numbers.number()
+            assert 1 <= self.size <= (7 if self.way == 5 else 65535 if self.kind == 4 else 8)
         if self.way == 6:
             self.power = numbers.number()
+            assert self.power <= 15
         if self.way == 4:
             offset = numbers.difference(0)
             self.offset, self.form = signed(offset), numbers.bytes().decode()
@@ -343,7 +345,7 @@ class Stored:
             return column.value(self.kind, before, i)
         if self.way == 6:
             before[i] = number = column.difference(before[i])
-            return signed(number) / 10 ** self.power
+            return float(signed(number)) / 10 ** self.power
         if self.way == 5:
             if self.entries is None:
                 self.entries, before[i] = [], int.from_bytes(column.take(8), "little")

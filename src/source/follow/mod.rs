@@ -52,7 +52,7 @@ pub struct Follow<'a> {
     kept: Vec<PlacedEvent>,
     kept_given: usize,
     fresh: Vec<Chunk>,
-    /// Where chunks begin, by their numbers: far behind, a follower asks at each poll.
+    /// What is next to be read of each chunk: far behind, a follower asks at each poll.
     starts: Vec<Start>,
     entries: Vec<Entry>,
     /// The entries of each chunk in `entries`.
@@ -65,10 +65,10 @@ pub struct Follow<'a> {
     lane_runs: Vec<LaneRun>,
 }
 
-/// The ticks of an entry of a chunk.
+/// The ticks of the first unread entry of a chunk. An entry that was committed stays the same as
+/// long as its chunk has the same ticket.
 #[derive(Clone, Copy, Default)]
 struct Start {
-    /// The ticket that the chunk had.
     ticket: u64,
     index: u32,
     ticks: u64,

@@ -16,7 +16,7 @@ use timeline::ValueKind;
 pub const CODEC: &str = "lz4";
 /// The name of the same compression, of a block with shapes that state the kinds of values.
 pub const CODEC_KINDS: &str = "lz4+kinds";
-/// The names of compressions of a block of imported lines: its shapes state how values are stored.
+/// The names of compressions of a block with shapes that state how their values are stored.
 pub const CODEC_COLUMNS: &str = "lz4+columns";
 pub const CODEC_ZSTD: &str = "zstd+columns";
 /// Most bytes that a block may expand to.

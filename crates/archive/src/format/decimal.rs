@@ -24,7 +24,7 @@ pub fn number(value: f64, power: usize) -> Option<i64> {
     const ROUND: f64 = (3_u64 << 51) as f64;
     let sum = value * POWERS[power] + ROUND;
     let number = sum.to_bits().wrapping_sub(ROUND.to_bits()) as i64;
-    // Larger values, infinity and NaN have other bits in there. They fail here as well.
+    // Of larger values, infinity and NaN, these bits are no such number. This finds them, and -0.
     (double(number, power).to_bits() == value.to_bits()).then_some(number)
 }
 

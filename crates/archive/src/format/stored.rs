@@ -41,7 +41,7 @@ pub enum Stored {
     Decimal(usize),
 }
 
-/// The next difference to a double, which has so many bytes.
+/// The next difference between doubles, of 1 to 7 bytes.
 #[inline]
 pub fn difference(size: usize, column: &mut Cursor) -> Option<u64> {
     let taken = column.take(size as u64)?.0;

@@ -53,9 +53,10 @@ impl<'a> ValueColumn<'a> {
 pub(super) struct StoredColumn<'s> {
     kind: ValueKind,
     stored: &'s Stored,
-    /// The integer of the event before.
+    /// The integer of the event before, or the bits of its double.
     before: u64,
-    /// The values of a dictionary, once the first value was read. Also if there is none.
+    /// The values of a dictionary, once the first value was read. Of differences none: it only says
+    /// that the double before them was read.
     entries: Option<Vec<u64>>,
     /// The values that were read.
     raw: Vec<u64>,

@@ -23,34 +23,29 @@ pub fn store(kinds: &[ValueKind], columns: &mut [Vec<u8>], memory: &mut Vec<u8>)
 
 fn store_column(column: &mut Vec<u8>, memory: &mut Vec<u8>) -> Stored {
     let (doubles, _) = column.as_chunks();
-    let stored = encode(doubles, memory);
-    if stored == Stored::ByKind || memory.len() >= column.len() {
+    let Some(stored) = encode(doubles, memory) else {
         return Stored::ByKind;
-    }
+    };
     std::mem::swap(column, memory);
     stored
 }
 
-/// How to store doubles of these bytes. Replaces the contents of `out` by what is stored, if it is
-/// not the doubles.
-fn encode(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Stored {
+/// How to store doubles of these bytes in fewer. Replaces the contents of `out` by what is stored.
+///
+/// A sample of neighbours says which way is tried first. All doubles say whether it is possible.
+fn encode(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<Stored> {
     let step = (doubles.len() / SAMPLE).max(1);
     let pairs = doubles.windows(2).step_by(step);
     let pairs = pairs.map(|pair| [bits(&pair[0]), bits(&pair[1])]);
-    let size = size(pairs.clone());
-    let least = size.min(DOUBLE) * pairs.len();
-    let fewer = decimals(pairs).filter(|(_, length)| *length < least);
-    let mut power = fewer.map(|(power, _)| power);
-    while let Some(now) = power {
-        match put_decimals(doubles, now, out) {
-            Ok(()) => return Stored::Decimal(now),
-            // It may have more decimal places than those that were looked at.
-            Err(other) => power = decimal::power(other).filter(|more| *more > now),
+    let (size, count) = (size(pairs.clone()), pairs.len());
+    let decimals = decimals(pairs).filter(|(_, length)| *length < DOUBLE * count);
+    let put_decimals = |out: &mut Vec<u8>| put_decimals(doubles, decimals?.0, out);
+    match decimals {
+        Some((_, length)) if length <= size * count => {
+            put_decimals(out).or_else(|| put_bits(doubles, out))
         }
-    }
-    match size {
-        DOUBLE.. => Stored::ByKind,
-        _ => put_bits(doubles, out),
+        _ if size < DOUBLE => put_bits(doubles, out).or_else(|| put_decimals(out)),
+        _ => None,
     }
 }
 
@@ -81,11 +76,21 @@ fn decimals(pairs: impl Iterator<Item = [u64; 2]> + Clone) -> Option<(usize, usi
     Some((power, lengths.sum::<Option<usize>>()?))
 }
 
+/// Replaces the contents of `out` by the numbers that stand for the doubles with this power, or
+/// with a higher one: some may have more decimal places than those that were looked at. `None` if
+/// there is none, or if they take no fewer bytes.
+fn put_decimals(doubles: &[[u8; DOUBLE]], mut power: usize, out: &mut Vec<u8>) -> Option<Stored> {
+    while let Err(other) = put_numbers(doubles, power, out) {
+        power = decimal::power(other).filter(|more| *more > power)?;
+    }
+    (out.len() < DOUBLE * doubles.len()).then_some(Stored::Decimal(power))
+}
+
 /// Replaces the contents of `out` by the numbers that stand for the doubles with this power.
 ///
 /// # Errors
 /// The first double for which none stands.
-fn put_decimals(doubles: &[[u8; DOUBLE]], power: usize, out: &mut Vec<u8>) -> Result<(), f64> {
+fn put_numbers(doubles: &[[u8; DOUBLE]], power: usize, out: &mut Vec<u8>) -> Result<(), f64> {
     out.clear();
     let mut before = 0;
     for double in doubles.iter().map(|bytes| f64::from_le_bytes(*bytes)) {
@@ -96,26 +101,29 @@ fn put_decimals(doubles: &[[u8; DOUBLE]], power: usize, out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// Replaces the contents of `out` by the first double, and the differences of the bits of all. Does
-/// nothing if a difference takes as many bytes as a double.
-fn put_bits(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Stored {
+/// Replaces the contents of `out` by the first double, and the differences of the bits of all.
+/// `None` if they take no fewer bytes.
+fn put_bits(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<Stored> {
+    let first = doubles.first()?;
     let pairs = doubles
         .windows(2)
         .map(|pair| [bits(&pair[0]), bits(&pair[1])]);
-    let (size @ ..DOUBLE, Some(first)) = (size(pairs), doubles.first()) else {
-        return Stored::ByKind;
-    };
+    let size = size(pairs);
+    let length = DOUBLE + doubles.len() * size;
+    if length >= DOUBLE * doubles.len() {
+        return None;
+    }
     out.clear();
     out.extend_from_slice(first);
-    out.resize(DOUBLE + doubles.len() * size + DOUBLE, 0);
+    out.resize(length + DOUBLE, 0);
     let (mut rest, mut before) = (&mut out[DOUBLE..], bits(first));
     for double in doubles {
         let difference = bits(double).wrapping_sub(before);
         rest[..DOUBLE].copy_from_slice(&difference.to_le_bytes());
         (rest, before) = (&mut rest[size..], bits(double));
     }
-    out.truncate(DOUBLE + doubles.len() * size);
-    Stored::Difference(size)
+    out.truncate(length);
+    Some(Stored::Difference(size))
 }
 
 #[cfg(test)]
@@ -128,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_the_fewest_bytes_is_chosen() {
+    fn doubles_are_stored_in_the_way_that_suits_them() {
         let mixed = |i: i32| f64::from(i.wrapping_mul(0x9e37_79b1u32 as i32) >> 8);
         let many = 0..1000;
         assert_eq!(stored(many.clone().map(f64::from)), Stored::Decimal(0));
@@ -158,6 +166,32 @@ mod tests {
         assert_eq!(with(1.5), Stored::Decimal(1));
         assert_eq!(with(0.125), Stored::Decimal(3));
         assert_eq!(with(f64::NAN), Stored::ByKind);
+        // Of a constant, decimals and differences take the same until another value comes.
+        let once = |other| {
+            let doubles = (0..1000).map(|i| if i == 333 { other } else { 100.25 });
+            stored(doubles)
+        };
+        assert_eq!(once(100.25), Stored::Decimal(2));
+        assert_eq!(once(-7.125), Stored::Decimal(3));
+        assert_eq!(once(304.0 / 3.0), Stored::Difference(6));
+        assert_eq!(once(-1.0 / 3.0), Stored::ByKind);
+        // Those that were looked at are nearer to one another than all.
+        let near = (0..1000).map(|i| {
+            if i == 333 {
+                -1.5
+            } else {
+                1e15 + f64::from(i) / 8.0
+            }
+        });
+        assert_eq!(stored(near), Stored::ByKind);
+        let thirds = (0..1000).map(|i| {
+            if i == 333 {
+                -1.5
+            } else {
+                7.0 + f64::from(i) / 3.0
+            }
+        });
+        assert_eq!(stored(thirds), Stored::ByKind);
         // The number of that would be too large.
         assert_eq!(with(1e40), Stored::ByKind);
     }

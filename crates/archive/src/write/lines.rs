@@ -1,7 +1,8 @@
 //! Packs imported lines into blocks whose columns take the fewest bytes.
 //!
-//! A recorder packs events as they come. An importer has all lines of a block before it packs
-//! them. So each value may have a column of its own, and be stored in the way that suits it.
+//! A recorder packs events as they come, and only doubles wait for the end of their block. An
+//! importer has all lines of a block before it packs them. So each value may have a column of its
+//! own, and be stored in the way that suits it.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,7 +1,7 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 //!
-//! writer.rs frames records; packer/ packs events into the columns of a block, and
-//! lines.rs imported lines.
+//! writer/ frames records; packer/ packs events into the columns of a block, and lines.rs imported
+//! lines. doubles.rs stores the doubles of a column once all of them are there.
 
 pub(crate) mod alike;
 mod columns;

@@ -37,12 +37,6 @@ pub fn compress<'a>(packed: &[u8], buffer: &'a mut Vec<u8>) -> &'a [u8] {
     &buffer[..length.expect("the buffer has the largest size")]
 }
 
-/// Whether a block may have a shape of so many integers together with any others. If it has more,
-/// the block may not have a shape with doubles yet.
-pub fn is_beside_doubles(integers: usize) -> bool {
-    integers <= MOST_SHARED
-}
-
 /// The largest size of `packed` bytes after compression, which LZ4 guarantees.
 pub fn most_compressed(packed: usize) -> usize {
     packed + packed / 255 + 16
@@ -71,7 +65,7 @@ struct Row {
     own: Option<usize>,
 }
 
-/// Most columns that shapes share in a block which also has such.
+/// Most columns that shapes share in a block in which others have columns of their own.
 const MOST_SHARED: usize = MAX_ARGS / 2;
 
 impl Run {
@@ -122,8 +116,9 @@ pub struct Packer {
     /// Indexed by thread.
     last_thread: Vec<Option<Found<()>>>,
     columns: [Vec<u8>; FIXED],
-    /// Columns of values that shapes share.
+    /// Columns of values that shapes share, of which so many are in use.
     args: Vec<Vec<u8>>,
+    shared: usize,
     /// Those of shapes with doubles, of which so many are in use.
     own: Vec<Vec<u8>>,
     owned: usize,
@@ -157,6 +152,7 @@ impl Packer {
             last_thread: Vec::new(),
             columns: Default::default(),
             args: Vec::new(),
+            shared: 0,
             own: Vec::new(),
             owned: 0,
             stored: Vec::new(),
@@ -311,7 +307,10 @@ impl Packer {
             let own = self.own_columns(&kinds);
             let (columns, count) = match own {
                 Some(first) => (&mut self.own, first + shape.args),
-                None => (&mut self.args, shape.args),
+                None => {
+                    self.shared = self.shared.max(shape.args);
+                    (&mut self.args, shape.args)
+                }
             };
             if columns.len() < count {
                 columns.resize_with(count, Vec::new);
@@ -330,17 +329,19 @@ impl Packer {
     /// Takes columns for values of these kinds, if there are doubles among them, and there are
     /// columns left.
     fn own_columns(&mut self, kinds: &[ValueKind]) -> Option<usize> {
-        let (first, shared) = (self.owned, self.shared().max(MOST_SHARED));
-        let is_room = shared + first + kinds.len() <= MAX_ARGS;
-        let has_own = is_room && kinds.contains(&ValueKind::Float);
+        if !kinds.contains(&ValueKind::Float) {
+            return None;
+        }
+        let (first, shared) = (self.owned, self.shared.max(MOST_SHARED));
+        let has_own = shared + first + kinds.len() <= MAX_ARGS;
         self.owned += if has_own { kinds.len() } else { 0 };
         has_own.then_some(first)
     }
 
-    /// How many columns of values shapes share.
-    fn shared(&self) -> usize {
-        let shared = self.shapes.iter().filter(|row| row.own.is_none());
-        shared.map(|row| row.key.args).max().unwrap_or(0)
+    /// Whether the block may have an event of so many integers. If other shapes have columns of
+    /// their own, there may be too few left.
+    pub fn has_columns_for(&self, integers: usize) -> bool {
+        self.owned == 0 || integers <= MOST_SHARED
     }
 
     /// The row of a thread.
@@ -399,7 +400,8 @@ impl Packer {
         }
         self.lacks_ticks = false;
         put(out, self.shapes.len() as u64);
-        let (shared, mut shapes) = (self.shared(), Vec::new());
+        let (shared, mut shapes) = (std::mem::take(&mut self.shared), Vec::new());
+        debug_assert!(shared + self.owned <= MAX_ARGS);
         let rows = std::mem::take(&mut self.shapes);
         for (Row { key, kinds, own }, values) in rows.into_iter().zip(self.ranges.drain(..)) {
             let stored =

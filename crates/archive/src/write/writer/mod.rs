@@ -185,7 +185,7 @@ impl<W: Write> Writer<W> {
         match self.form {
             Form::Plain => self.put_single(event),
             Form::Blocks => {
-                if !packer::is_beside_doubles(event.args.len()) {
+                if !self.packer.has_columns_for(event.integers().len()) {
                     self.end_block();
                 }
                 self.packer.push(event);

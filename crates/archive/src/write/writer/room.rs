@@ -94,7 +94,8 @@ impl<W> Writer<W> {
 /// How much the words of an event of so many entries add to `most` at most.
 #[inline]
 fn most_of_words(entries: usize) -> u64 {
-    // A number takes 10 bytes at most, and as many to be expected from: two entries have 11 words.
+    // Two entries have 11 words. A number takes 10 bytes at most; a column that a value has for
+    // itself 10 for its length, and 2 for its kind.
     (FRAME * entries.div_ceil(2)) as u64
 }
 
@@ -170,7 +171,7 @@ mod tests {
                 ..RawDefinition::default()
             });
             let count = 6 * entries - 1;
-            let format = ["%ld ", "%f ", "%d%Lf"][entries % 3].repeat(count / 3);
+            let format = ["%ld ", "%f ", "%d%Lf", "%ld%ld%f"][entries % 4].repeat(count / 3);
             let layout = Layout::of_format(&Format::parse(&format));
             let kinds: Vec<_> = layout.kinds().collect();
             let values = WordValues::Kinds(&layout, &kinds);
