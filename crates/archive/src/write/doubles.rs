@@ -154,45 +154,25 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_not_looked_at_may_have_more_decimal_places() {
-        let with = |other| {
-            let doubles = (0..1000).map(|i| f64::from(i) / 10.0);
-            stored(
-                doubles
-                    .enumerate()
-                    .map(|(i, value)| if i == 333 { other } else { value }),
-            )
-        };
-        assert_eq!(with(1.5), Stored::Decimal(1));
-        assert_eq!(with(0.125), Stored::Decimal(3));
-        assert_eq!(with(f64::NAN), Stored::ByKind);
-        // Of a constant, decimals and differences take the same until another value comes.
-        let once = |other| {
-            let doubles = (0..1000).map(|i| if i == 333 { other } else { 100.25 });
+    fn one_that_was_not_looked_at_may_need_another_way() {
+        let with = |other, of: fn(f64) -> f64| {
+            let doubles = (0..1000).map(|i| if i == 333 { other } else { of(f64::from(i)) });
             stored(doubles)
         };
-        assert_eq!(once(100.25), Stored::Decimal(2));
-        assert_eq!(once(-7.125), Stored::Decimal(3));
-        assert_eq!(once(304.0 / 3.0), Stored::Difference(6));
-        assert_eq!(once(-1.0 / 3.0), Stored::ByKind);
-        // Those that were looked at are nearer to one another than all.
-        let near = (0..1000).map(|i| {
-            if i == 333 {
-                -1.5
-            } else {
-                1e15 + f64::from(i) / 8.0
-            }
-        });
-        assert_eq!(stored(near), Stored::ByKind);
-        let thirds = (0..1000).map(|i| {
-            if i == 333 {
-                -1.5
-            } else {
-                7.0 + f64::from(i) / 3.0
-            }
-        });
-        assert_eq!(stored(thirds), Stored::ByKind);
+        let tenths = |i| i / 10.0;
+        assert_eq!(with(1.5, tenths), Stored::Decimal(1));
+        assert_eq!(with(0.125, tenths), Stored::Decimal(3));
+        assert_eq!(with(f64::NAN, tenths), Stored::ByKind);
         // The number of that would be too large.
-        assert_eq!(with(1e40), Stored::ByKind);
+        assert_eq!(with(1e40, tenths), Stored::ByKind);
+        // Of a constant, decimals and differences take the same until another value comes.
+        let constant = |_| 100.25;
+        assert_eq!(with(100.25, constant), Stored::Decimal(2));
+        assert_eq!(with(-7.125, constant), Stored::Decimal(3));
+        assert_eq!(with(304.0 / 3.0, constant), Stored::Difference(6));
+        assert_eq!(with(-1.0 / 3.0, constant), Stored::ByKind);
+        // Those that were looked at are nearer to one another than all.
+        assert_eq!(with(-1.5, |i| 1e15 + i / 8.0), Stored::ByKind);
+        assert_eq!(with(-1.5, |i| 7.0 + i / 3.0), Stored::ByKind);
     }
 }
