@@ -5,7 +5,8 @@ use std::time::Duration;
 use proptest::prelude::*;
 use timeline::{Bytes, Event, Order, Priority, Timeline, event};
 
-use crate::statement::{ALLOCATIONS, shown, timeline};
+use crate::allocator::ALLOCATIONS;
+use crate::statement::{shown, timeline};
 use crate::support::{Name, attach};
 
 /// A packet left the machine.

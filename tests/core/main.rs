@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod allocator;
 mod channels;
 mod concurrency;
 mod derive;

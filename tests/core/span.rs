@@ -7,7 +7,8 @@ use timeline::{
     Attributes, Error, Level, Order, Pairing, Priority, Rules, Timeline, async_span, event, span,
 };
 
-use crate::statement::{ALLOCATIONS, shown, timeline};
+use crate::allocator::ALLOCATIONS;
+use crate::statement::{shown, timeline};
 use crate::support::{Name, attach};
 
 const INFO: Priority = Priority::Info;

@@ -1,36 +1,12 @@
 //! Tests that statements log what a naive twin shows, and evaluate nothing while they are disabled.
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::{Duration, UNIX_EPOCH};
 
 use timeline::{Attached, Bytes, Level, Order, Priority, Timeline, dump, event};
 
+use crate::allocator::ALLOCATIONS;
 use crate::support::{Name, attach};
-
-/// The system's allocator, which counts the allocations of each thread.
-struct Counting;
-
-thread_local! {
-    pub static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: all is done by the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: the contract of this function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 pub fn timeline(name: &Name) -> Timeline {
     Timeline::with_size(name.path(), 16_384, 65_536).expect("created")

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use timeline::{Attached, Event, Order, Timeline};
 
 use super::{Fork, fork, own_pid, reap};
+use crate::allocator;
 use crate::support::{Name, Process, arguments, attach, checked, define, hear, naive, rseq, say};
 
 fn events(attached: &Attached) -> Vec<Event> {
@@ -330,9 +331,10 @@ fn is_defining(file: &std::fs::File) -> bool {
 static FILE: std::sync::OnceLock<std::fs::File> = std::sync::OnceLock::new();
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Stays where it is for good, if that is in the middle of a definition.
+/// Stays where it is for good, if that is in the middle of a definition, but not where another
+/// thread of the process cannot fork.
 extern "C" fn stops_in_a_definition(_: libc::c_int) {
-    if is_defining(FILE.get().expect("open")) {
+    if !allocator::interrupted() && is_defining(FILE.get().expect("open")) {
         STOPPED.store(true, Ordering::SeqCst);
         loop {
             // SAFETY: waits, and changes nothing.

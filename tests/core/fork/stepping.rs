@@ -12,7 +12,7 @@ mod x86_64 {
     use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
     use super::super::signals::{handled, install, log_one, serve};
-    use crate::statement::ALLOCATIONS;
+    use crate::allocator::ALLOCATIONS;
     use crate::support::{Way, say, size};
     use timeline::layout::{Geometry, Header, records};
     use timeline::{Attached, Record, Timeline};

@@ -13,7 +13,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use timeline::Timeline;
 
-use crate::statement::ALLOCATIONS;
+use crate::allocator::ALLOCATIONS;
 use crate::support::{Random, Way, deadline, hear, rseq, say};
 
 /// Threads of a process that log.
