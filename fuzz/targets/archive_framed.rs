@@ -7,15 +7,17 @@ use super::{archive, frames};
 
 /// A record, as it stands there.
 pub const RECORD: u8 = 0;
-/// Codec and times, magic and count of a block (4 bytes), and what it expands to.
+/// Flags, magic and count of a block (4 bytes), and what it expands to.
 pub const BLOCK: u8 = 1;
 /// Bytes between frames.
 pub const DAMAGE: u8 = 2;
 
-/// Flags of a block: another codec than we know, and times from 0 to 200 in place of none.
+/// A flag of a block: another codec than we know.
 pub const OTHER_CODEC: u8 = 1;
-/// See [`OTHER_CODEC`].
+/// Another flag: times from 0 to 200 in place of none.
 pub const TIMED: u8 = 2;
+/// Another flag: values in columns of their ways of storing.
+pub const COLUMNS: u8 = 4;
 
 /// Reads what they make as an archive.
 pub fn run(bytes: &[u8]) {
@@ -49,12 +51,13 @@ fn block(flags: u8, magic: u8, count: u16, expanded: &[u8]) -> Vec<u8> {
     let timed = flags & TIMED != 0;
     let mut record = vec![16, if timed { 0x89 } else { 0x85 }];
     record.extend([1, 0xcc, magic]);
-    record.extend([2, 0xa3]);
-    record.extend(if flags & OTHER_CODEC != 0 {
-        b"lz5"
-    } else {
-        b"lz4"
-    });
+    let codec = match flags {
+        _ if flags & OTHER_CODEC != 0 => "lz5",
+        _ if flags & COLUMNS != 0 => "lz4+columns",
+        _ => "lz4",
+    };
+    record.extend([2, 0xa0 | codec.len() as u8]);
+    record.extend(codec.bytes());
     record.extend([3, 0xce]);
     record.extend((expanded.len() as u32).to_be_bytes());
     record.extend([4, 0xcd]);

@@ -138,8 +138,35 @@ fn archives() -> Vec<(&'static str, Vec<u8>)> {
         ("plain", plain),
         ("blocks", blocks),
         ("damaged", damaged),
+        ("doubles", doubles()),
         ("golden", include_bytes!("../../data/v1.tla").to_vec()),
     ]
+}
+
+/// A recorder's block, whose doubles are stored as decimals, by differences, and as they are.
+fn doubles() -> Vec<u8> {
+    let ring = ring_of(&|timeline| {
+        let message = "$sum:f64 $third:f64 $mixed:f64 of $name:str";
+        let event = timeline.define("net", Priority::Info, message);
+        let event = event.expect("defined");
+        for i in 0..40_u64 {
+            let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let sum = (i % 7) as f64 / 100.0 - 3.0;
+            let third = 1e5 + i as f64 / 3.0;
+            let numbers = [sum, third, f64::from_bits(mixed)].map(Value::Float);
+            let name = Value::Text {
+                bytes: b"eth0",
+                cut: false,
+            };
+            let words = lay_out(&[&numbers[..], &[name]].concat());
+            timeline.log_payload(event, &words, false);
+        }
+    });
+    let ring = Scratch::new(&ring);
+    recorded(
+        &Attached::open(ring.path()).expect("a sound ring"),
+        Form::Blocks,
+    )
 }
 
 fn part(kind: u8, content: &[u8], out: &mut Vec<u8>) {
@@ -178,12 +205,19 @@ fn block(mut record: &[u8]) -> Vec<u8> {
     assert_eq!(read_pfix(input).ok(), Some(16));
     let fields = read_map_len(input).expect("fields");
     let (mut magic, mut expanded, mut count) = (0u64, 0u64, 0u64);
+    let mut flags = archive_framed::TIMED;
     for _ in 0..fields {
         match read_pfix(input).expect("a field") {
             1 => magic = read_int(input).expect("a number"),
             2 => {
-                let codec = read_str_len(input).expect("a codec") as usize;
-                *input = &input[codec..];
+                let length = read_str_len(input).expect("a codec") as usize;
+                let (codec, rest) = input.split_at(length);
+                match codec {
+                    b"lz4" => (),
+                    b"lz4+columns" => flags |= archive_framed::COLUMNS,
+                    codec => panic!("{codec:?} cannot be made of parts"),
+                }
+                *input = rest;
             }
             3 => expanded = read_int(input).expect("a number"),
             4 => count = read_int(input).expect("a number"),
@@ -194,7 +228,7 @@ fn block(mut record: &[u8]) -> Vec<u8> {
     let length = read_bin_len(input).expect("a payload") as usize;
     let payload = lz4_flex::block::decompress(&input[..length], expanded as usize);
     let [low, high] = (count as u16).to_le_bytes();
-    let mut part = vec![archive_framed::TIMED, magic as u8, low, high];
+    let mut part = vec![flags, magic as u8, low, high];
     part.extend(payload.expect("LZ4"));
     part
 }
@@ -255,29 +289,30 @@ fn anonymous(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
+/// A ring with these events.
+fn ring_of(log: &(dyn Fn(&Timeline) + Sync)) -> Vec<u8> {
+    let name = Name::new("seed");
+    let timeline = Timeline::with_size(name.path(), 256, 1024).expect("created");
+    // By a thread whose name says nothing of the test.
+    let thread = std::thread::Builder::new().name("logs".into());
+    std::thread::scope(|scope| {
+        let spawned = thread.spawn_scoped(scope, || log(&timeline));
+        spawned.expect("a thread").join().expect("logged");
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("seed.timeline");
+    timeline.save(&file).expect("saved");
+    anonymous(std::fs::read(file).expect("read"))
+}
+
 /// The rings that [`ring::sound`] has; made anew when the format grows.
 pub fn rings() -> [(&'static str, Vec<u8>); 2] {
-    let make = |log: &(dyn Fn(&Timeline) + Sync)| {
-        let name = Name::new("seed");
-        let timeline = Timeline::with_size(name.path(), 256, 1024).expect("created");
-        // By a thread whose name says nothing of the test.
-        let thread = std::thread::Builder::new().name("logs".into());
-        std::thread::scope(|scope| {
-            let spawned = thread.spawn_scoped(scope, || log(&timeline));
-            spawned.expect("a thread").join().expect("logged");
-        });
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("seed.timeline");
-        timeline.save(&file).expect("saved");
-        let file = anonymous(std::fs::read(file).expect("read"));
-        lz4_flex::compress_prepend_size(&file)
-    };
-    let integers = make(&|timeline| {
+    let integers = ring_of(&|timeline| {
         let event = timeline.define("net", Priority::Info, "got $a $b $c $d");
         let event = event.expect("defined");
         (0..40).for_each(|i| timeline.log(event, [i, -i, i << 40, 7]));
     });
-    let payloads = make(&|timeline| {
+    let payloads = ring_of(&|timeline| {
         let short = timeline.define("net", Priority::Error, "plain\nexplained");
         let long = timeline.define_printf(
             "net",
@@ -311,7 +346,8 @@ pub fn rings() -> [(&'static str, Vec<u8>); 2] {
             timeline.log_payload(long, &words, false);
         }
     });
-    [("integers", integers), ("payload", payloads)]
+    let rings = [("integers", integers), ("payload", payloads)];
+    rings.map(|(name, ring)| (name, lz4_flex::compress_prepend_size(&ring)))
 }
 
 /// Lists of changes to the sound rings: where, and what.
@@ -362,20 +398,22 @@ fn changes() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// What a recorder makes of a ring.
+fn recorded(attached: &Attached, form: Form) -> Vec<u8> {
+    let file = Scratch::new(b"");
+    let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
+    let mut recorder = Recorder::new(attached, &mut output, form).expect("a recorder");
+    while recorder.step() {}
+    recorder.finish();
+    without_host(&file.content())
+}
+
 /// What recorders of the ring with payloads leave: all, some of it, something damaged, and of other
 /// rings.
 fn continued() -> Vec<(&'static str, Vec<u8>)> {
     let ring = Scratch::new(ring::sound(1));
     let attached = Attached::open(ring.path()).expect("a sound ring");
-    let record = |form| {
-        let file = Scratch::new(b"");
-        let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
-        let mut recorder = Recorder::new(&attached, &mut output, form).expect("a recorder");
-        while recorder.step() {}
-        recorder.finish();
-        without_host(&file.content())
-    };
-    let (plain, blocks) = (record(Form::Plain), record(Form::Blocks));
+    let [plain, blocks] = [Form::Plain, Form::Blocks].map(|form| recorded(&attached, form));
     let mut damaged = plain.clone();
     damaged[plain.len() / 2] ^= 1;
     let preamble = blocks[..Archive::from_bytes(&blocks[..blocks.len() / 3]).whole()].to_vec();
