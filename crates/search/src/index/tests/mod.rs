@@ -11,6 +11,7 @@ use timeline::dump::Messages;
 use timeline::{Event, Order, Source};
 use timeline_archive::{Archive, Form, PRINTF, RawEvent, Writer};
 
+use super::page::MOST_EVENTS;
 use super::{Candidates, Index, LineNumbers, file, line_count};
 use crate::{Case, Needle};
 
@@ -345,6 +346,48 @@ fn count(archive: &Archive, needle: &str) -> usize {
     let selection = Box::new(candidates.selection);
     let events = archive.events_by_time_where(Order::OldestFirst, selection);
     found(archive, &needle, events, candidates.lines).len()
+}
+
+#[test]
+fn few_events_are_read_for_few_lines() {
+    const EVENTS: usize = 20_000;
+    // What two pages of an index may hold.
+    const FEW: usize = 2 * MOST_EVENTS;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flight.tla");
+    let one = Logged {
+        ring: false,
+        time: 0,
+        template: 1,
+        text: "12".into(),
+        is_important: false,
+        ends: false,
+    };
+    append(&path, &vec![one; EVENTS], 0, Form::Blocks);
+    let archive = Archive::open(&path).unwrap();
+    Index::open(&archive).update(|_| ()).unwrap();
+    let count = |candidates: Option<Candidates>| {
+        let selection = Box::new(candidates.expect("whole").selection);
+        archive
+            .events_by_time_where(Order::OldestFirst, selection)
+            .count()
+    };
+    for line in [0, 700, EVENTS / 2, EVENTS - 10] {
+        let lines = line as u64..line as u64 + 10;
+        let rest = EVENTS - line;
+        let time = 1_000_000 + 50 * line as u64;
+        for is_laid in [false, true] {
+            let index = Index::open(&archive);
+            if is_laid {
+                index.at_lines(&[0], 0).expect("whole");
+            }
+            assert!((10..=FEW).contains(&count(index.lines(lines.clone(), 0))));
+            assert!((1..=FEW).contains(&count(index.at_lines(&[lines.start], 0))));
+            let behind = rest..rest + FEW;
+            assert!(behind.contains(&count(index.lines(lines.start..u64::MAX, 0))));
+            assert!(behind.contains(&count(index.from_time(time))));
+        }
+    }
 }
 
 #[test]
