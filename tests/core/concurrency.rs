@@ -273,6 +273,45 @@ fn a_follower_polled_in_both_ways_gives_each_event_once() {
 }
 
 #[test]
+fn a_follower_that_is_overtaken_far_behind_goes_on_with_the_oldest() {
+    const SIZE: u64 = 16_384;
+    let name = Name::new("behind");
+    let timeline = Timeline::with_size(name.path(), SIZE, 2048).expect("created");
+    let event = define(&timeline);
+    let attached = attach(name.path());
+    let mut follow = attached.follow(FollowFrom::Start);
+    let (mut logged, mut given, mut missed, mut next) = (0, 0, 0, 0);
+    // Each time it has read some of what is there, the ring is overwritten by a half.
+    for _ in 0..6 {
+        for number in logged..logged + SIZE as i64 / 2 {
+            timeline.log(event, arguments(0, number));
+        }
+        logged += SIZE as i64 / 2;
+        for _ in 0..2 {
+            let mut events = Vec::new();
+            missed += follow.poll(&mut events);
+            assert!(!events.is_empty(), "{given} and {missed} of {logged}");
+            for event in &events {
+                let (_, number) = checked(event);
+                assert!(number >= next, "{number} came behind {next}");
+                next = number + 1;
+            }
+            given += events.len() as u64;
+        }
+    }
+    assert!(missed > 0, "nothing was overwritten before it was read");
+    loop {
+        let mut events = Vec::new();
+        missed += follow.poll(&mut events);
+        if events.is_empty() {
+            break;
+        }
+        given += events.len() as u64;
+    }
+    assert_eq!(given + missed, logged as u64);
+}
+
+#[test]
 fn snapshots_taken_while_writers_run_hold_only_whole_events_in_order() {
     let name = Name::new("save");
     let timeline = Timeline::with_size(name.path(), 4096, 4096).expect("created");
