@@ -87,6 +87,13 @@ async function lines(context) {
   const first = await rows(page);
   demand(first[0].line === 0, "the first line is", first[0].line);
   demand(first[0].text === dumped(archive.path, "--line", "0", "-n", "1")[0], first[0].text);
+  // The requests of the first screen are sent before the page is made, and it takes their answers.
+  const urls = await page.evaluate(() => performance.getEntriesByType("resource").map((e) => e.name));
+  const asked = urls.map((url) => new URL(url)).filter((url) => /^.api.logs./.test(url.pathname))
+    .map((url) => `${url.pathname.split("/").slice(4)} ${url.searchParams.get("from") ?? ""}`);
+  for (const once of [" ", "lines 0"]) {
+    demand(asked.filter((each) => each === once).length === 1, `not one "${once}" in`, asked.join());
+  }
 
   const bar = await page.locator("#bar").boundingBox();
   const thumb = await page.locator("#bar .thumb").boundingBox();
