@@ -848,7 +848,7 @@ timeline_status_t timeline_priority(struct timeline_t *tl, int32_t level);
  * rule that speaks of it; a rule replaces an earlier one about the same category or names.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a word that is no rule, `TIMELINE_E_FULL` when
- * all rules together take more than 447 bytes (then nothing has changed; a level begins anew),
+ * all rules together take more than 446 bytes (then nothing has changed; a level begins anew),
  * `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any thread, also while others log.
  *
  * # Safety
@@ -1006,12 +1006,13 @@ timeline_status_t timeline_unlink(const char *path);
  *
  * `category`: the part of the program, one word. `priority`: `TIMELINE_ERROR` to
  * `TIMELINE_LIBRARY`. `message`: UTF-8, one line or many; the words of the first line that begin
- * with `$` (letters, digits, `_`) are the arguments, at most four: `"processed $tcp, $udp, and
- * $other"`. `event`: receives the number to log with; 0, which is never logged, when the call
- * fails. Both texts have at most 4,096 bytes.
+ * with `$` (letters, digits, `_`) are the arguments, at most 64: `"processed $tcp, $udp, and
+ * $other"`. `timeline_log` logs up to four numbers, and `timeline_log_payload` the rest. `event`:
+ * receives the number to log with; 0, which is never logged, when the call fails. Both texts have
+ * at most 4,096 bytes.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such
- * priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (it stays locked for seconds)
+ * priority, a 65th argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (it stays locked for seconds)
  * or `TIMELINE_E_IO`. Any thread.
  *
  * # Safety
@@ -1907,11 +1908,14 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
   m(f64, double, TIMELINE_F64, TIMELINE_CAST_(uint64_t, timeline_f64(x)))
 
 /* Texts and other pointers. In a statement of printf the conversion says which of the two it is. */
-#define TIMELINE_POINTERS_(m)                           \
-  m(str, const char *, TIMELINE_STR)                    \
-  m(bytes, const unsigned char *, TIMELINE_MAYBE_TEXT_) \
-  m(sbytes, const signed char *, TIMELINE_MAYBE_TEXT_)  \
-  m(wstr, const wchar_t *, TIMELINE_WIDE_POINTER_)      \
+#define TIMELINE_POINTERS_(m)                                     \
+  m(str, const char *, TIMELINE_STR)                              \
+  m(bytes, const unsigned char *, TIMELINE_MAYBE_TEXT_)           \
+  m(sbytes, const signed char *, TIMELINE_MAYBE_TEXT_)            \
+  m(vstr, const volatile char *, TIMELINE_MAYBE_TEXT_)            \
+  m(vbytes, const volatile unsigned char *, TIMELINE_MAYBE_TEXT_) \
+  m(vsbytes, const volatile signed char *, TIMELINE_MAYBE_TEXT_)  \
+  m(wstr, const wchar_t *, TIMELINE_WIDE_POINTER_)                \
   m(ptr, const volatile void *, TIMELINE_PTR)
 
 /* Arrays: the name, the type of an element, and its number. */
@@ -2010,6 +2014,15 @@ struct timeline_argument_<T[N], void> : timeline_argument_<const T *> {};
 } /* extern "C++" */
 #else
 
+/* What `__builtin_classify_type` says of every integer. To GCC, a bit-field has a type for itself. */
+#define TIMELINE_INTEGER_CLASS_ 1
+/* No word holds these. The compiler complains of the conversion to a pointer. */
+#ifdef __SIZEOF_INT128__
+#define TIMELINE_SELECT_128_(m) __int128: m(ptr, TIMELINE_PTR), unsigned __int128: m(ptr, TIMELINE_PTR),
+#else
+#define TIMELINE_SELECT_128_(m)
+#endif
+
 /* Selects by the type of x: m is given the name that the functions have. */
 #define TIMELINE_SELECT_(x, m)                                                                                \
   __extension__ _Generic((x), bool: m(bool, TIMELINE_BOOL), char: m(char, TIMELINE_CHAR),                     \
@@ -2020,7 +2033,10 @@ struct timeline_argument_<T[N], void> : timeline_argument_<const T *> {};
       long double: m(f80, TIMELINE_LONG_DOUBLE_), char *: m(str, TIMELINE_STR),                               \
       const char *: m(str, TIMELINE_STR), unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_),                    \
       const unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_), signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_),  \
-      const signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_), wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),         \
+      const signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_), volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_),   \
+      const volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_), volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), \
+      const volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), \
+      const volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), TIMELINE_SELECT_128_(m) wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),         \
       const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), timeline_text_t: m(text, TIMELINE_STR),                 \
       timeline_wide_t: m(wide, TIMELINE_WSTR), timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),          \
       timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8), timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16), \
@@ -2028,7 +2044,8 @@ struct timeline_argument_<T[N], void> : timeline_argument_<const T *> {};
       timeline_u32s_t: m(u32s, TIMELINE_ARRAY_OF | TIMELINE_U32), timeline_longs_t: m(longs, TIMELINE_ARRAY_OF | TIMELINE_I64), \
       timeline_ulongs_t: m(ulongs, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_i64s_t: m(i64s, TIMELINE_ARRAY_OF | TIMELINE_I64), \
       timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32), \
-      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64), default: m(ptr, TIMELINE_PTR))
+      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64),                                     \
+      default: __builtin_choose_expr(__builtin_classify_type(x) == TIMELINE_INTEGER_CLASS_, m(i64, TIMELINE_I64), m(ptr, TIMELINE_PTR)))
 #define TIMELINE_FUNCTION_(name, number) timeline_of_##name##_
 #define TIMELINE_NUMBER_(name, number) number
 #define TIMELINE_VALUE_(x) TIMELINE_SELECT_(x, TIMELINE_FUNCTION_)(x)
@@ -2430,6 +2447,12 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
   if (value.type == TIMELINE_LONG_DOUBLE_) {
     to->words[to->next++] = word;
     word = value.upper;
+  } else if (value.type == TIMELINE_F32) {
+    /* C promotes it to a double. */
+    const uint32_t bits = TIMELINE_CAST_(uint32_t, word);
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    word = TIMELINE_CAST_(uint64_t, timeline_f64(number));
   } else if (!timeline_is_number_(value.type)) {
     const uint32_t type = argument < 32 ? __atomic_load_n(&site->types[argument], __ATOMIC_RELAXED) : 0;
     if (__builtin_expect(type == TIMELINE_PLAIN_TEXT_, 1)) {

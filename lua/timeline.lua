@@ -404,7 +404,8 @@ local function float_of(field, store)
    return function(value)
       if type(value) == "number" then return store(value) end
       if not is_integer(value) then refuse_value("a number", field, value) end
-      return store(tonumber(INTEGERS[1](value)))
+      local natural = ffi.istype(INTEGERS[2], value)
+      return store(natural and tonumber(value) or tonumber(INTEGERS[1](value)))
    end
 end
 
@@ -483,6 +484,18 @@ local function integer_of(field)
    end
 end
 
+-- A number from 2^63 on has to be made a uint64_t: C would make it an int64_t, in which it has no room.
+local function natural_of(of)
+   return function(field)
+      local convert = of(field)
+      return function(value)
+         local number = convert(value)
+         if type(number) == "number" and number >= 2 ^ 63 then return INTEGERS[2](number) end
+         return number
+      end
+   end
+end
+
 -- By type: makes the function that turns a value into the word of an entry.
 local CONVERTERS = {
    [C.TIMELINE_F64] = function(field) return float_of(field, f64_word) end,
@@ -490,8 +503,11 @@ local CONVERTERS = {
    [C.TIMELINE_BOOL] = bool_of,
    [C.TIMELINE_CHAR] = char_of,
    [C.TIMELINE_ENUM] = enum_of,
-   [C.TIMELINE_FLAGS] = enum_of,
-   [C.TIMELINE_PTR] = pointer_of,
+   [C.TIMELINE_FLAGS] = natural_of(enum_of),
+   [C.TIMELINE_PTR] = natural_of(pointer_of),
+   [C.TIMELINE_U64] = natural_of(integer_of),
+   [C.TIMELINE_HEX] = natural_of(integer_of),
+   [C.TIMELINE_BYTES] = natural_of(integer_of),
 }
 
 local function zero() return 0 end
@@ -534,15 +550,20 @@ local ELEMENTS = {
 -- The most bytes of a payload.
 local MOST = 1528
 
--- Whether it is a pointer: nobody knows how many elements it leads to. Its size is that of eight bytes, so of
--- the arrays only those of another kind are looked at by the names of their types.
-local function is_pointer(value, of_eight_bytes)
-   return ffi.sizeof(value) == 8 and not ffi.istype(of_eight_bytes, value)
-      and tostring(ffi.typeof(value)):find "%*[%a_ ]*[>)&]" ~= nil
-end
-
 -- A table as it is: a metamethod might log with the function that is under way, and so change its payload.
 local rawget, length_of = rawget, rawlen or function(value) return #value end
+
+-- Whether values of the type of this one are arrays of FFI with the elements to which these pointers lead. A pointer is
+-- none: nobody knows how many elements it leads to.
+local function has_elements(value, pointers)
+   local described = tostring(ffi.typeof(value))
+   if described:find "%*[%a_ ]*[>)&]" or not described:find "%[" then return false end
+   local first = value + 0
+   for _, pointer in ipairs(pointers) do
+      if ffi.istype(pointer, first) then return true end
+   end
+   return false
+end
 
 -- Checks an array, and finds its first element and how many it has: of a table of numbers, which is copied
 -- first, or of an array of FFI, whose elements must be those of the field.
@@ -551,7 +572,20 @@ local function array_of(field)
    local unit = ffi.sizeof(element)
    local most = MOST / unit
    local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), most)
-   local of_eight_bytes = ffi.typeof("$[" .. 8 / unit .. "]", ffi.typeof(element))
+   -- Bytes are often those of a `char[]`.
+   local pointers = { ffi.typeof("const $ *", ffi.typeof(element)), unit == 1 and ffi.typeof "const char *" or nil }
+   -- By the number of a type of C, which stays the same: whether it is such an array.
+   local known = {}
+   local function is_array(value)
+      local number = tonumber(ffi.typeof(value))
+      local is = known[number]
+      if is == nil then
+         local fine, found = pcall(has_elements, value, pointers)
+         is = fine and found
+         known[number] = is
+      end
+      return is
+   end
    local function check_array(value)
       local kind = type(value)
       if kind == "table" then
@@ -561,8 +595,7 @@ local function array_of(field)
                refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, number)
             end
          end
-      elseif kind ~= "cdata" or is_integer(value) or (ffi.sizeof(value) or 0.5) % unit ~= 0
-         or is_pointer(value, of_eight_bytes) then
+      elseif kind ~= "cdata" or not is_array(value) then
          refuse_value("a table of numbers or an array of " .. element, field, value)
       end
    end

@@ -291,6 +291,12 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
   if (value.type == TIMELINE_LONG_DOUBLE_) {
     to->words[to->next++] = word;
     word = value.upper;
+  } else if (value.type == TIMELINE_F32) {
+    /* C promotes it to a double. */
+    const uint32_t bits = TIMELINE_CAST_(uint32_t, word);
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    word = TIMELINE_CAST_(uint64_t, timeline_f64(number));
   } else if (!timeline_is_number_(value.type)) {
     const uint32_t type = argument < 32 ? __atomic_load_n(&site->types[argument], __ATOMIC_RELAXED) : 0;
     if (__builtin_expect(type == TIMELINE_PLAIN_TEXT_, 1)) {

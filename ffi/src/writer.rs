@@ -347,12 +347,13 @@ pub unsafe extern "C-unwind" fn timeline_unlink(path: *const c_char) -> timeline
 ///
 /// `category`: the part of the program, one word. `priority`: `TIMELINE_ERROR` to
 /// `TIMELINE_LIBRARY`. `message`: UTF-8, one line or many; the words of the first line that begin
-/// with `$` (letters, digits, `_`) are the arguments, at most four: `"processed $tcp, $udp, and
-/// $other"`. `event`: receives the number to log with; 0, which is never logged, when the call
-/// fails. Both texts have at most 4,096 bytes.
+/// with `$` (letters, digits, `_`) are the arguments, at most 64: `"processed $tcp, $udp, and
+/// $other"`. `timeline_log` logs up to four numbers, and `timeline_log_payload` the rest. `event`:
+/// receives the number to log with; 0, which is never logged, when the call fails. Both texts have
+/// at most 4,096 bytes.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` (a text that is too long or not UTF-8, no such
-/// priority, a fifth argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (it stays locked for seconds)
+/// priority, a 65th argument), `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` (it stays locked for seconds)
 /// or `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety

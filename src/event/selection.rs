@@ -7,8 +7,8 @@ use super::channels::{Switch, channel_name};
 use crate::error::Error;
 
 /// Channels to switch, and behind a colon rules: `itv,-bbc:info,engine=packet`. A `-` switches a
-/// channel off. Either part may be missing; without rules, the colon as well. An empty text selects
-/// nothing.
+/// channel off. Either part may be missing, and the colon if there are no rules. An empty text
+/// selects nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection {
     /// The channels, and whether each is switched on.
@@ -22,7 +22,7 @@ impl FromStr for Selection {
 
     fn from_str(text: &str) -> Result<Selection, Error> {
         let (channels, rules) = match text.split_once(':') {
-            Some((channels, rules)) => (channels, Some(rules)),
+            Some((channels, rules)) => (channels, Some(rules).filter(|r| !r.trim().is_empty())),
             None => (text, None),
         };
         let channel = |word: &str| match word.strip_prefix('-') {
@@ -59,11 +59,13 @@ mod tests {
             ("itv, -bbc", &[("itv", true), ("bbc", false)], None),
             ("itv:packet", &[("itv", true)], Some("packet")),
             (":packet", &[], Some("packet")),
+            ("-itv: ", &[("itv", false)], None),
+            (":", &[], None),
             ("itv:info,a::b=all", &[("itv", true)], Some("info,a::b=all")),
         ] {
             assert_eq!(read(text), Ok(selection(channels, rules)), "{text}");
         }
-        for text in [",", "itv,", "itv:", ":", "itv:loud", "a b", "info=itv"] {
+        for text in [",", "itv,", "itv:,", "::", "itv:loud", "a b", "info=itv"] {
             assert!(read(text).is_err(), "{text}");
         }
     }

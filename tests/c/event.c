@@ -41,6 +41,18 @@ static void check_text(const char *found, const char *wanted, int line) {
 
 #define EVENT(...) TIMELINE_EVENT(tl, TIMELINE_INFO, "c", __VA_ARGS__)
 
+static void bit_fields(void) {
+  const struct {
+    int a : 3;
+    unsigned b : 5, c : 32;
+    unsigned long d : 40;
+  } bits = {-2, 17, UINT_MAX, 1ul << 39};
+  EVENT("$a $b $c $d", bits.a, bits.b, bits.c, bits.d);
+  expect("a(-2) b(17) c(4294967295) d(549755813888)");
+  EVENT("$a:i32 $b:u8 $c:u32 $d:hex $e:str", bits.a, bits.b, bits.c, bits.d, "text");
+  expect("a(-2) b(17) c(4294967295) d(0x8000000000) e(text)");
+}
+
 static void numbers(void) {
   EVENT("nothing, \"quoted\"");
   expect("nothing, \"quoted\"");
@@ -256,6 +268,7 @@ int main(int argc, char **argv) {
   CHECK_EQ(timeline_attach(path, &at), TIMELINE_OK);
   CHECK_EQ(timeline_follow(at, TIMELINE_FROM_OLDEST, &cursor), TIMELINE_OK);
   numbers();
+  bit_fields();
   texts();
   arrays();
   interned();

@@ -65,6 +65,35 @@ static void texts(void) {
   }
 }
 
+/* Arguments whose types C promotes, or that are no plain pointers. */
+static void other_types(void) {
+  static const float floats[] = {0, -0.0f, 1.5f, -0.1f, 1e-45f, FLT_MAX, -FLT_MIN, INFINITY, -INFINITY, NAN};
+  for (size_t i = 0; i < COUNT(floats); i++) {
+    SAME("%f|%g|%a|%.9e", floats[i], floats[i], floats[i], floats[i]);
+    SAME("%f of %s, %d %.*g", floats[i], "text", 7, 9, floats[i]);
+    SAME("%Lf|%f", (long double)floats[i], floats[i]);
+  }
+  volatile char text[] = "volatile";
+  const volatile char *const constant = text;
+  volatile unsigned char bytes[] = "unsigned";
+  const volatile signed char letters[] = "signed";
+  SAME("%s|%.3s|%*s|%s", text, constant, 10, constant, bytes);
+  SAME("%s|%d|%.4s", letters, 1, bytes);
+  SAME("%p", (volatile void *)text);
+#ifndef __cplusplus
+  SAME("%p|%p", text, bytes);
+#endif
+  const struct {
+    int a : 3;
+    unsigned b : 5, c : 32;
+    long d : 40;
+    unsigned long e : 40;
+    bool f : 1;
+  } bits = {-2, 17, UINT_MAX, -5, 1ul << 39, true};
+  SAME("%d %u %u %d", bits.a, bits.b, bits.c, bits.f);
+  SAME("%ld %lu %s", (long)bits.d, (unsigned long)bits.e, "text");
+}
+
 static void integers(void) {
   static const int64_t values[] = {0, 1, -1, 9, 10, 127, 128, -128, -129, 255, 256, SHRT_MAX, SHRT_MIN, USHRT_MAX, INT_MAX,
                                    INT_MIN, (int64_t)INT_MAX + 1, (int64_t)INT_MIN - 1, UINT_MAX, INT64_MAX, INT64_MIN};
@@ -173,6 +202,7 @@ int main(int argc, char **argv) {
   snprintf(file, sizeof file, "%s/expected", argv[1]);
   CHECK_EQ(timeline_new(ring, 65536, 0, &tl), TIMELINE_OK);
   texts();
+  other_types();
   integers();
   floating_point();
   many();

@@ -101,7 +101,7 @@ mod tests {
     fn events_have_prose_priorities_channels_and_categories() {
         let text = "# about\n\npacket|got packet $len:bytes\nIt came.\n# not shown\n  And more.\n\n\
                     info itv bbc=on | sent: $n\ntrace important|idle\n[net rx]\n\
-                    error|lost $n\r\n prose|\n\
+                    error|lost $n\r\n prose|\n\tpacket|is prose, too\n\
                     1|2|3\nthree words here|\n`a`|b\nwarning itv important bbc=on|late\n";
         let found = parsed(text);
         assert!(found.mistakes.is_empty(), "{:?}", found.mistakes);
@@ -130,8 +130,8 @@ mod tests {
                 "8 engine.sent engine info itv|bbc=on \"sent: $n\"",
                 "9 engine.idle engine trace kept  \"idle\"",
                 "11 net_rx.lost net rx error  \
-                 \"lost $n\\n prose|\\n1|2|3\\nthree words here|\\n`a`|b\"",
-                "16 net_rx.late net rx warning kept itv|bbc=on \"late\"",
+                 \"lost $n\\n prose|\\n\\tpacket|is prose, too\\n1|2|3\\nthree words here|\\n`a`|b\"",
+                "17 net_rx.late net rx warning kept itv|bbc=on \"late\"",
             ]
         );
     }

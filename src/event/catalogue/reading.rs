@@ -246,12 +246,15 @@ fn priority_and_attributes(head: &str) -> (Result<Priority, &str>, Vec<&str>) {
     (first.parse().map_err(|_| first), words.collect())
 }
 
-/// Whether a line below an event explains it. One that looks like an event does not: a misspelt
-/// priority must not go unnoticed.
+/// Whether a line below an event explains it. One that looks like an event does not, unless it is
+/// indented: a misspelt priority must not go unnoticed.
 fn is_prose(line: &str) -> bool {
     let Some((head, _)) = line.split_once('|') else {
         return true;
     };
+    if head.starts_with(char::is_whitespace) {
+        return true;
+    }
     let (priority, more) = priority_and_attributes(head);
     let is_word = |word: &str| {
         let mut characters = word.chars();
@@ -259,8 +262,7 @@ fn is_prose(line: &str) -> bool {
             && characters.all(|c| c.is_alphanumeric() || "_.-=".contains(c))
     };
     let resembles = |first: &str| {
-        let is_indented = head.starts_with(char::is_whitespace);
-        !is_indented && more.len() < 2 && is_word(first) && more.iter().all(|word| is_word(word))
+        more.len() < 2 && is_word(first) && more.iter().all(|word| is_word(word))
     };
     priority.is_err_and(|first| !resembles(first))
 }
