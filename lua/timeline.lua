@@ -572,7 +572,7 @@ local function array_of(field)
    local unit = ffi.sizeof(element)
    local most = MOST / unit
    local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), most)
-   -- Bytes are often those of a `char[]`.
+   -- Bytes are often those of a `char[]`, whose elements LuaJIT takes for `int8_t` or `uint8_t`.
    local pointers = { ffi.typeof("const $ *", ffi.typeof(element)), unit == 1 and ffi.typeof "const char *" or nil }
    -- By the number of a type of C, which stays the same: whether it is such an array.
    local known = {}

@@ -15,9 +15,21 @@ arrays({ 1, 2, 255 }, { 0.5, -1 }, "größe")
 arrays(ffi.new("uint8_t[9]", { 1, 2, 3, 4, 5, 6, 7, 8, 9 }), ffi.new("double[1]", { 2 }), "nul \0 inside")
 arrays({}, {}, "")
 -- An array of eight bytes is no pointer, also in a struct.
-local eight = ffi.new("struct { uint8_t raw[8]; char *list[1]; }", { { 1, 2, 3, 4, 5, 6, 7, 8 } })
+local eight = ffi.new("struct { uint8_t raw[8]; double list[1]; char *names[1]; }", { { 1, 2, 3, 4, 5, 6, 7, 8 } })
 arrays(eight.raw, ffi.new("double[1]", { 3 }), "")
 arrays(ffi.new("uint8_t[?]", 8), eight.list, "")
+
+arrays(ffi.new("const char[3]", "ab"), ffi.new("double[?]", 2), "")
+-- What has no room in an int64_t.
+local natural = tl:define("test", "info", "$a:u64 $b:hex $c:bytes $d:flags(top=0x8000000000000000,next=0x4000000000000000)")
+natural(2 ^ 64 - 2048, 0xffffffff80000000, 2 ^ 63 + 2 ^ 62, 2 ^ 63 + 2 ^ 62)
+natural(-1, -1LL, 0xffffffffffffffffULL, "top")
+local floats = tl:define("test", "info", "$a:f64 $b:f32")
+local long_natural = tl:define("test", "info", "$a:u64 $b:ptr $c:f64 $s:str")
+for _ = 1, 100 do
+   floats(0xffffffffffffffffULL, 0xffffffffffffffffULL)
+   long_natural(2 ^ 63, 0xffffffff80000000, 0x8000000000000000ULL, "")
+end
 
 local routed = tl:define("test", "info", "$host:istr $n:u8[] $copy:str to $other:istr")
 for i = 1, 2 do
@@ -49,7 +61,14 @@ refused("expected a string as $host, got 3", routed, 3, {}, "", "")
 refused("expected a number as $ratio, got \"x\"", sent, 1, "x", "x")
 refused("expected an integer as $n", sent, "1", 1, "x")
 refused("a table of numbers or an array of uint8_t as $raw, got \"a\"", arrays, "a", {}, "")
-refused("a table of numbers or an array of double as $list", arrays, {}, ffi.new "uint8_t[3]", "")
+-- Elements of another type would be read as what they are not.
+for _, other in ipairs { ffi.new "uint8_t[3]", ffi.new "uint8_t[8]", ffi.new "int64_t[2]", ffi.new "float[2]",
+   eight.names, eight, ffi.new "double[1][2]", ffi.new "double complex" } do
+   refused("a table of numbers or an array of double as $list", arrays, {}, other, "")
+end
+for _, other in ipairs { "uint16_t[2]", "bool[2]", "int32_t[?]" } do
+   refused("an array of uint8_t as $raw", arrays, ffi.new(other, 2), {}, "")
+end
 -- Nobody knows how long the array is that a pointer leads to.
 for _, kind in ipairs { "uint8_t *", "const uint8_t *", "uint8_t * const", "void *", "uint8_t (*)[4]", "int (*)(void)" } do
    refused("an array of uint8_t as $raw", arrays, ffi.cast(kind, eight), {}, "")
@@ -98,6 +117,9 @@ local expected = {
    "raw([]) list([]) t()",
    "raw([1, 2, 3, 4, 5, 6, 7, 8]) list([3.0]) t()",
    "raw([0, 0, 0, 0, 0, 0, 0, 0]) list([0.0]) t()",
+   "raw([97, 98, 0]) list([0.0, 0.0]) t()",
+   "a(18446744073709549568) b(0xffffffff80000000) c(12 EiB) d(top|next)",
+   "a(18446744073709551615) b(0xffffffffffffffff) c(16 EiB) d(top)",
    "host(eth0) n([1, 2]) copy(copied) to other(lo)", "host() n([1, 2]) copy(copied) to other(lo)",
    "host(größe) n([1, 2]) copy(copied) to other(lo)",
    "host(" .. ("z"):rep(256) .. ") n([1, 2]) copy(copied) to other(lo)",
@@ -113,6 +135,9 @@ local expected = {
    "v(0x0)", "v(0x7f0012345678)", "v(0x10)", "v(0xffffffffffffffff)", "v(0x20)",
    "n(1) v(0x7f0012345678) w(0x0) s(4)", "v(0x7f0012345678) s(x) w(0x0)",
 }
+local both = { "a(1.8446744073709552e19) b(1.8446744e19)",
+   "a(9223372036854775808) b(0xffffffff80000000) c(9.223372036854776e18) s()" }
+for index = 1, 200 do table.insert(expected, 12 + index, both[2 - index % 2]) end
 for index = 1, math.max(#expected, #seen) do
    assert(seen[index] == expected[index], ("%d: expected %s, got %s"):format(index, expected[index], seen[index]))
 end
@@ -125,6 +150,7 @@ assert(newest.channels == "itv|bbc" and newest.file == nil, newest.channels)
 local log_interned = tl:define("test", "info", "$n to $host:istr")
 local begin, done = tl:define_span("test", "info", "span $n")
 local begin_text, done_text = tl:define_async_span("test", "info", "span $n $host:str")
+local raw, list = eight.raw, eight.list
 local function log(count)
    for i = 1, count / 10 do begin(i) begin_text(i, "a text") done_text(i, "another") done(i) end
    for i = 1, count do sent(i, i * 0.25, "a string of 14") end
@@ -132,6 +158,8 @@ local function log(count)
    for i = 1, count / 10 do at(address) end
    for i = 1, count / 10 do at(null) end
    for i = 1, count / 10 do with_text(address, "x", null) end
+   for i = 1, count / 10 do arrays(raw, list, "x") end
+   for i = 1, count / 10 do natural(2 ^ 63 + i, i, 0x8000000000000000ULL, 1) end
 end
 -- If a loop is not compiled, this says why: the number of the error in jit.vmdef.traceerr, and its subject.
 local aborted = {}
