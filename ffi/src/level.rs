@@ -94,7 +94,7 @@ pub unsafe extern "C-unwind" fn timeline_priority(
 /// rule that speaks of it; a rule replaces an earlier one about the same category or names.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` for a word that is no rule, `TIMELINE_E_FULL` when
-/// all rules together take more than 447 bytes (then nothing has changed; a level begins anew),
+/// all rules together take more than 446 bytes (then nothing has changed; a level begins anew),
 /// `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any thread, also while others log.
 ///
 /// # Safety

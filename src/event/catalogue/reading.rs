@@ -261,9 +261,8 @@ fn is_prose(line: &str) -> bool {
         characters.next().is_some_and(char::is_alphabetic)
             && characters.all(|c| c.is_alphanumeric() || "_.-=".contains(c))
     };
-    let resembles = |first: &str| {
-        more.len() < 2 && is_word(first) && more.iter().all(|word| is_word(word))
-    };
+    let resembles =
+        |first: &str| more.len() < 2 && is_word(first) && more.iter().all(|word| is_word(word));
     priority.is_err_and(|first| !resembles(first))
 }
 
