@@ -457,21 +457,36 @@ end
 
 -- By the number of a type of C, which stays the same: whether it is a pointer.
 local POINTERS = {}
+local ANY_POINTER = ffi.typeof "void *"
 
-local function is_address(value)
-   local number = tonumber(ffi.typeof(value))
-   local known = POINTERS[number]
-   if known == nil then
-      known = ffi.sizeof(value) == 8 and tostring(ffi.typeof(value)):find "%*[%a_ ]*[>)&]" ~= nil
-      POINTERS[number] = known
+-- Whether a value is a pointer. To ask for its type allocates where LuaJIT compiles this function alone. So the two types
+-- that came last are remembered.
+local function address_check()
+   local one, other = ANY_POINTER, ANY_POINTER
+   return function(value)
+      if ffi.istype(one, value) or ffi.istype(other, value) then return true end
+      local kind = ffi.typeof(value)
+      local number = tonumber(kind)
+      local known = POINTERS[number]
+      if known == nil then
+         known = ffi.sizeof(value) == 8 and tostring(kind):find "%*[%a_ ]*[>)&]" ~= nil
+         POINTERS[number] = known
+      end
+      if known then one, other = kind, one end
+      return known
    end
-   return known
 end
 
 local function pointer_of(field)
+   local is_address = address_check()
    return function(value)
-      if type(value) == "number" then return value end
-      if type(value) == "cdata" and is_address(value) then return ffi.cast(INTEGERS[2], value) end
+      if type(value) == "number" or ffi.istype(INTEGERS[1], value) or ffi.istype(INTEGERS[2], value) then return value end
+      if type(value) == "cdata" and is_address(value) then
+         -- As a number: where LuaJIT compiles this function alone, it would allocate the uint64_t that it returns.
+         local address = ffi.cast(INTEGERS[2], value)
+         local number = tonumber(address)
+         return number < 2 ^ 53 and number or address
+      end
       if not is_integer(value) then refuse_value("a pointer or an integer", field, value) end
       return value
    end
@@ -484,13 +499,13 @@ local function integer_of(field)
    end
 end
 
--- A number from 2^63 on has to be made a uint64_t: C would make it an int64_t, in which it has no room.
+-- C makes an int64_t of a number, in which one from 2^63 on has no room, but the negative one with the same bits has.
 local function natural_of(of)
    return function(field)
       local convert = of(field)
       return function(value)
          local number = convert(value)
-         if type(number) == "number" and number >= 2 ^ 63 then return INTEGERS[2](number) end
+         if type(number) == "number" and number >= 2 ^ 63 then return number - 2 ^ 64 end
          return number
       end
    end
@@ -553,16 +568,21 @@ local MOST = 1528
 -- A table as it is: a metamethod might log with the function that is under way, and so change its payload.
 local rawget, length_of = rawget, rawlen or function(value) return #value end
 
--- Whether values of the type of this one are arrays of FFI with the elements to which these pointers lead. A pointer is
+-- Whether a value is an array of FFI with such elements. It allocates only for the first array of a size. A pointer is
 -- none: nobody knows how many elements it leads to.
-local function has_elements(value, pointers)
-   local described = tostring(ffi.typeof(value))
-   if described:find "%*[%a_ ]*[>)&]" or not described:find "%[" then return false end
-   local first = value + 0
-   for _, pointer in ipairs(pointers) do
-      if ffi.istype(pointer, first) then return true end
+local function is_array_of(element)
+   local unit, open, by_size = ffi.sizeof(element), ffi.typeof("$[?]", element), {}
+   return function(value)
+      if ffi.istype(open, value) then return true end
+      local size = ffi.sizeof(value)
+      if size == nil or size % unit ~= 0 then return false end
+      local kind = by_size[size]
+      if kind == nil then
+         kind = ffi.typeof("$[" .. size / unit .. "]", element)
+         by_size[size] = kind
+      end
+      return ffi.istype(kind, value)
    end
-   return false
 end
 
 -- Checks an array, and finds its first element and how many it has: of a table of numbers, which is copied
@@ -573,19 +593,7 @@ local function array_of(field)
    local most = MOST / unit
    local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), most)
    -- Bytes are often those of a `char[]`, whose elements LuaJIT takes for `int8_t` or `uint8_t`.
-   local pointers = { ffi.typeof("const $ *", ffi.typeof(element)), unit == 1 and ffi.typeof "const char *" or nil }
-   -- By the number of a type of C, which stays the same: whether it is such an array.
-   local known = {}
-   local function is_array(value)
-      local number = tonumber(ffi.typeof(value))
-      local is = known[number]
-      if is == nil then
-         local fine, found = pcall(has_elements, value, pointers)
-         is = fine and found
-         known[number] = is
-      end
-      return is
-   end
+   local is_array, is_text = is_array_of(ffi.typeof(element)), is_array_of(ffi.typeof "char")
    local function check_array(value)
       local kind = type(value)
       if kind == "table" then
@@ -595,7 +603,7 @@ local function array_of(field)
                refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, number)
             end
          end
-      elseif kind ~= "cdata" or not is_array(value) then
+      elseif kind ~= "cdata" or not (is_array(value) or unit == 1 and is_text(value)) then
          refuse_value("a table of numbers or an array of " .. element, field, value)
       end
    end
