@@ -7,6 +7,7 @@ use timeline::Order;
 use timeline::dump::{Messages, Text};
 use timeline_archive::Archive;
 use timeline_search::import::{CLOCK, LineWriter};
+use timeline_search::line_count;
 
 use crate::args::Example;
 use crate::failure::Result;
@@ -112,7 +113,7 @@ fn objects(reading: &Reading) -> Result {
     let (mut events, mut next) = (reading.events(Order::OldestFirst), 0);
     for event in events.by_ref() {
         let message = messages.text(&event, source.definition(event.id));
-        let count = message.lines().count().max(1) as u64;
+        let count = line_count(&message);
         line.clear();
         lines.write(&event, &message, next, count, &mut line);
         next += count;

@@ -29,13 +29,15 @@
 mod error;
 pub mod import;
 mod index;
+mod lines;
 mod query;
 
 pub use error::{Error, Result};
 pub use index::{
-    Candidates, Counted, Counts, Coverage, Index, LineNumbers, OpenIndex, Selection, line_count,
-    open_archive, open_archive_by,
+    Candidates, Counted, Counts, Coverage, Index, LineNumbers, OpenIndex, Selection, open_archive,
+    open_archive_by,
 };
+pub use lines::{line_count, message_lines};
 pub use query::{
     Case, Expression, Filter, Needle, Query, local_now, local_zone, moment, numbers, priorities,
 };

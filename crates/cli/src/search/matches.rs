@@ -5,7 +5,7 @@ use std::io::Write;
 
 use timeline::dump::{Messages, Text, printable};
 use timeline::{Event, Order, Source};
-use timeline_search::{Index, LineNumbers, Needle, Query, Selection, line_count};
+use timeline_search::{Index, LineNumbers, Needle, Query, Selection, line_count, message_lines};
 
 use super::Args;
 use super::stats::Stats;
@@ -195,11 +195,8 @@ impl<'a> Search<'a> {
             }
             self.made += 1;
             let message = self.messages.text(&event, self.at.definition(event.id));
-            let lines = message
-                .lines()
-                .filter(|line| self.needle.is_in(line))
-                .count() as u64;
-            let lines = lines.max((message.is_empty() && self.needle.is_in("")).into());
+            let lines = message_lines(&message).filter(|line| self.needle.is_in(line));
+            let lines = lines.count() as u64;
             let is_done = self
                 .args
                 .limit

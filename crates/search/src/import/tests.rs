@@ -25,15 +25,22 @@ fn preamble() -> Preamble {
 
 /// The archive of a log, of which so many bytes are read at once.
 pub fn import(log: &[u8], most: usize) -> Archive {
+    import_all(&[log], most)
+}
+
+/// The archive of several logs.
+fn import_all(logs: &[&[u8]], most: usize) -> Archive {
     let mut file = Vec::new();
     let zone = TimeZone::fixed(jiff::tz::offset(1));
     let mut importer = Importer::new(&mut file, preamble(), zone).unwrap();
-    let mut input = importer.begin("a.log", written());
-    for piece in log.chunks(most) {
-        let mut piece = piece;
-        while importer.read(&mut input, &mut piece).unwrap() > 0 {}
+    for log in logs {
+        let mut input = importer.begin("a.log", written());
+        for piece in log.chunks(most) {
+            let mut piece = piece;
+            while importer.read(&mut input, &mut piece).unwrap() > 0 {}
+        }
+        importer.end(&mut input).unwrap();
     }
-    importer.end(&mut input).unwrap();
     importer.flush().unwrap();
     drop(importer);
     Archive::from_bytes(file)
@@ -90,6 +97,22 @@ fn log() -> impl Strategy<Value = Vec<u8>> {
         let picked: Vec<_> = order.iter().map(|at| at.get(&lines).clone()).collect();
         [picked.join(&b"\n"[..]), end.to_vec()].concat()
     })
+}
+
+#[test]
+fn lines_of_many_numbers_come_back() {
+    for count in [30, 31, 32, 33, 200, 20_000] {
+        let numbers: Vec<String> = (0..count).map(|n| (n + 10_000).to_string()).collect();
+        let line = numbers.join(" ");
+        for end in ["", "\n"] {
+            let log = format!("{line}\n").repeat(20) + &line + end;
+            assert_eq!(exported(&import(log.as_bytes(), 4096)), log.as_bytes());
+            // Many lines without an end have a definition.
+            let file = line.clone() + end;
+            let files = [file.as_bytes(); 20];
+            assert_eq!(exported(&import_all(&files, 4096)), files.concat());
+        }
+    }
 }
 
 #[test]

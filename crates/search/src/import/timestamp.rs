@@ -1,7 +1,7 @@
 //! Finds the time in a line of a log.
 //!
 //! The shape of a time says its form, which reads it exactly: what a form reads, it writes again.
-//! A line is tried first where the line before had its time.
+//! The shape of the line before is tried first.
 
 use std::collections::HashMap;
 
@@ -56,8 +56,8 @@ pub struct Timestamps {
     /// The forms with their offsets, by shape and offset.
     numbers: HashMap<(usize, i32), u32>,
     forms: Vec<TimeForm>,
-    /// The place and the shape of the last time.
-    last: Option<(usize, usize)>,
+    /// The shape of the last time.
+    last: Option<usize>,
 }
 
 impl Timestamps {
@@ -92,12 +92,6 @@ impl Timestamps {
 
     /// The time of a line.
     pub fn find(&mut self, line: &[u8]) -> Option<Found> {
-        if let Some((at, shape)) = self.last
-            && is_begin(line, at)
-            && let Some(found) = self.read(line, at, shape)
-        {
-            return Some(found);
-        }
         let end = line.len().min(SEARCHED);
         for at in 0..end {
             let first = line[at];
@@ -106,21 +100,34 @@ impl Timestamps {
             {
                 continue;
             }
-            if let Some((_, shape)) = self.last
+            if let Some(shape) = self.last
                 && let Some(found) = self.read(line, at, shape)
+                && !self.goes_on(line, &found, shape)
             {
-                self.last = Some((at, shape));
                 return Some(found);
             }
             if let Some((text, zone)) = shape(line, at)
                 && let Some(shape) = self.shape(text, zone)
                 && let Some(found) = self.read(line, at, shape)
             {
-                self.last = Some((at, shape));
+                self.last = Some(shape);
                 return Some(found);
             }
         }
         None
+    }
+
+    /// Whether behind a time that was read in the last shape stands a fraction or a zone that belongs
+    /// to it, and is none of this shape.
+    #[inline]
+    fn goes_on(&self, line: &[u8], found: &Found, last: usize) -> bool {
+        let (from, to) = (found.span.0 as usize, found.span.1 as usize);
+        match line[to..] {
+            [b'.' | b',' | b'+' | b'-', b'0'..=b'9', ..] | [b' ', b'+' | b'-', b'0'..=b'9', ..] => {
+                shape(line, from).is_none_or(|(text, _)| text != self.shapes[last].0)
+            }
+            _ => false,
+        }
     }
 
     fn shape(&mut self, text: String, zone: Zone) -> Option<usize> {

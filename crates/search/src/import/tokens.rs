@@ -3,12 +3,14 @@
 //! A variable is a number, an id or another word with a digit: as CLP, LogGrep and others found,
 //! what else a line says comes from the program's text.
 
+use timeline::Format;
+
 /// A range of bytes of a line.
 pub type Span = (u32, u32);
 
-/// Most variables of a line, with its time: as many as a format of printf has. The last takes the
-/// rest of a line that has more.
-pub const MOST: usize = 32;
+/// Most variables of a line, with its time: as many as a format of printf has, but for the `%n` of a
+/// line without an end. The last takes the rest of a line that has more.
+pub const MOST: usize = Format::MOST_ARGUMENTS - 1;
 
 /// How finely lines are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

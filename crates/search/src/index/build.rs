@@ -10,6 +10,7 @@ use super::file::{Entry, Root};
 use super::ngrams;
 use super::page::{self, MOST_EVENTS, Page};
 use super::segment::SegmentBuilder;
+use crate::lines::line_count;
 
 /// Makes pages and segments from the events of a file of an archive.
 pub struct Builder<'a> {
@@ -115,14 +116,6 @@ impl<'a> Builder<'a> {
         if self.definitions.values().any(|has_symbols| *has_symbols) || root.symbols.is_some() {
             root.symbols = Some(archive.symbols_digest());
         }
-    }
-}
-
-/// How many lines a message has.
-pub fn line_count(message: &str) -> u64 {
-    match memchr::memchr(b'\n', message.as_bytes()) {
-        None => 1,
-        Some(_) => message.lines().count().max(1) as u64,
     }
 }
 

@@ -34,7 +34,6 @@ use std::path::{Path, PathBuf};
 use timeline_archive::{Archive, Result};
 
 pub use archive_index::{Candidates, Coverage, Index, OpenIndex};
-pub use build::line_count;
 pub use counted::{Counted, Counts};
 pub use lines::LineNumbers;
 pub use selection::Selection;

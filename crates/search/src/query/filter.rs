@@ -13,6 +13,7 @@ use super::fields::Fields;
 use super::program::Programs;
 use super::text_plan::TextPlan;
 use super::{Needle, Query};
+use crate::lines::message_lines;
 
 /// Threads whose decisions are kept, of all that come and go.
 const MOST_THREADS: usize = 1 << 20;
@@ -199,9 +200,7 @@ impl<'a> Filter<'a> {
         }
         let definition = self.source.definition(event.id);
         let message = self.messages.text(event, definition);
-        let has = |needle: &Needle| {
-            message.is_empty() && needle.is_in("") || message.lines().any(|line| needle.is_in(line))
-        };
+        let has = |needle: &Needle| message_lines(&message).any(|line| needle.is_in(line));
         self.query.texts.iter().all(has)
     }
 }

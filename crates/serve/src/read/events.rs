@@ -6,7 +6,7 @@ use serde::Serialize;
 use timeline::dump::Messages;
 use timeline::{Definition, Event, EventId, Field, FieldType, Source, Syntax, Thread};
 use timeline_archive::Archive;
-use timeline_search::line_count;
+use timeline_search::{line_count, message_lines};
 use utoipa::ToSchema;
 
 /// Bytes of a message in a list.
@@ -111,7 +111,7 @@ impl<'a> Objects<'a> {
     /// Whether a line of the message is as `is_it` says.
     pub fn has_line(&mut self, event: &Event, is_it: impl Fn(&str) -> bool) -> (u64, bool) {
         let message = self.messages.text(event, self.archive.definition(event.id));
-        let has = message.lines().any(&is_it) || message.is_empty() && is_it("");
+        let has = message_lines(&message).any(is_it);
         (line_count(&message), has)
     }
 

@@ -185,6 +185,63 @@ fn times_are_found_in_the_shapes_of_logs() {
 }
 
 #[test]
+fn the_shape_of_the_line_before_is_no_reason_to_read_less() {
+    for (lines, times) in [
+        (
+            &[
+                "2026-11-23T14:03:07 a",
+                "2026-11-23T14:03:08.5 b",
+                "2026-11-23T14:03:08+01:00 c",
+                "2026-11-23T14:03:08.5-05:00 d",
+                "2026-11-23 14:03:08 -5 e",
+            ][..],
+            &[
+                "2026-11-23T13:03:07Z",
+                "2026-11-23T13:03:08.5Z",
+                "2026-11-23T13:03:08Z",
+                "2026-11-23T19:03:08.5Z",
+                "2026-11-23T13:03:08Z",
+            ][..],
+        ),
+        (
+            &["1795442587 a", "1795442587.5 b", "1795442587 c"],
+            &[
+                "2026-11-23T14:03:07Z",
+                "2026-11-23T14:03:07.5Z",
+                "2026-11-23T14:03:07Z",
+            ],
+        ),
+        (
+            &["2026-11-23 14:03:07.123 a", "2026-11-23 14:03:08.123 +0100"],
+            &["2026-11-23T13:03:07.123Z", "2026-11-23T13:03:08.123Z"],
+        ),
+        (
+            &["2026-11-23T14:03:07.1234567891Z", "2026-11-23T14:03:07.9Z"],
+            &["2026-11-23T13:03:07Z", "2026-11-23T14:03:07.9Z"],
+        ),
+        // The first time of a line counts, also where the one of the line before stood later.
+        (
+            &[
+                "aaaaaaaaaaaaaaaaaaaaa 2026-11-23T14:03:07Z",
+                "2025-01-01T00:00:00Z  2026-11-24T14:03:07Z",
+            ],
+            &["2026-11-23T14:03:07Z", "2025-01-01T00:00:00Z"],
+        ),
+    ] {
+        let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a zone");
+        let mut finder = Timestamps::new(berlin);
+        finder.begin_file(1_795_442_587);
+        for (line, time) in lines.iter().zip(times) {
+            let found = finder.find(line.as_bytes()).map(|found| {
+                let time = jiff::Timestamp::from_nanosecond(found.unix_nanos.into());
+                time.expect("a time").to_string()
+            });
+            assert_eq!(found.as_deref(), Some(*time), "{line}");
+        }
+    }
+}
+
+#[test]
 fn other_numbers_are_no_times() {
     for line in [
         "",

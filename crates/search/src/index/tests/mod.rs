@@ -12,8 +12,8 @@ use timeline::{Event, Order, Source};
 use timeline_archive::{Archive, Form, PRINTF, RawEvent, Writer};
 
 use super::page::MOST_EVENTS;
-use super::{Candidates, Index, LineNumbers, file, line_count};
-use crate::{Case, Needle};
+use super::{Candidates, Index, LineNumbers, file};
+use crate::{Case, Needle, line_count};
 
 /// An event to be written.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ fn found(
     for event in events {
         let text = messages.text(&event, archive.definition(event.id));
         let (first, _) = numbers.next(&event, line_count(&text));
-        if text.lines().any(|line| needle.is_in(line)) {
+        if text.split_terminator('\n').any(|line| needle.is_in(line)) {
             found.push((first, text.into_owned()));
         }
     }
@@ -220,7 +220,7 @@ fn check_lines(archive: &Archive, index: &Index, every: usize) {
 }
 
 fn needles() -> impl Strategy<Value = (String, bool, bool)> {
-    let text = "[ab1 (AK\u{17f}ö]{1,6}|took [0-9]|7[0-9a-f]{3,9}f|[0-9]{5,12}|(a|Kz)|b+1?a";
+    let text = "[ab1\r (AK\u{17f}ö]{1,6}|took [0-9]|7[0-9a-f]{3,9}f|[0-9]{5,12}|(a|Kz)|b+1?a";
     (text, any::<bool>(), any::<bool>())
 }
 
@@ -236,7 +236,7 @@ fn needle((text, insensitive, is_regex): &(String, bool, bool)) -> Option<Needle
     }
 }
 
-const TEXTS: &str = "[ab1 (\nAKs\u{17f}ö]{0,20}|[0-9]{5,12}|[0-9a-f]{4,12}";
+const TEXTS: &str = "[ab1 (\r\nAKs\u{17f}ö]{0,20}|[0-9]{5,12}|[0-9a-f]{4,12}";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
