@@ -238,6 +238,9 @@ fn a_ring_has_no_index() {
     name.create(256);
     let said = fail(&["index", name.path()]);
     assert!(said.contains("only archives have an index"), "{said}");
+    let ran = run(&["index", "-"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("- has no index"), "{ran:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `timeline index`: makes or completes the index of an archive.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use timeline_archive::Archive;
@@ -89,6 +89,13 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn open(args: &Args) -> Result<Archive> {
+    if args.target.path() == Path::new("-") {
+        return Err(Failure::Misuse {
+            verb: "index",
+            message: "- has no index, which lies beside a file: expected the file of an archive"
+                .into(),
+        });
+    }
     match args.target.open()? {
         Opened::Archive(archive) => Ok(*archive),
         Opened::Ring(_) => Err(Failure::Message(format!(

@@ -130,7 +130,8 @@ mod tests {
                 "8 engine.sent engine info itv|bbc=on \"sent: $n\"",
                 "9 engine.idle engine trace kept  \"idle\"",
                 "11 net_rx.lost net rx error  \
-                 \"lost $n\\n prose|\\n\\tpacket|is prose, too\\n1|2|3\\nthree words here|\\n`a`|b\"",
+                 \"lost $n\\n prose|\\n\\tpacket|is prose, too\\n1|2|3\\n\
+                 three words here|\\n`a`|b\"",
                 "17 net_rx.late net rx warning kept itv|bbc=on \"late\"",
             ]
         );

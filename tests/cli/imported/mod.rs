@@ -297,6 +297,32 @@ fn compressed_logs_are_expanded() {
     }
 }
 
+/// As tapes and parallel compressors leave them.
+#[test]
+fn compressed_logs_with_padding_and_skippable_frames_are_expanded() {
+    let logs = Logs::new();
+    let log = generated();
+    let plain = logs.write("a.log", &log);
+    let [gzip, zstd] = ["gzip", "zstd"].map(|program| output_of(program, &["-c", &plain]).unwrap());
+    let zeros = vec![0; 100_000];
+    // A frame of five bytes that says nothing.
+    let skipped = [0x5e, 0x2a, 0x4d, 0x18, 5, 0, 0, 0, 1, 2, 3, 4, 5];
+    for (ending, packed, count) in [
+        ("gz", [&gzip[..], &zeros].concat(), 1),
+        ("gz", [&gzip[..], &zeros[..3], &gzip, &[0]].concat(), 2),
+        ("zst", [&skipped[..], &zstd, &skipped, &zstd].concat(), 2),
+    ] {
+        let file = logs.write(&format!("padded.{ending}"), packed);
+        let archive = logs.path("padded.tla");
+        succeed(&["import", &file, "-o", &archive]);
+        assert!(export(&archive) == log.repeat(count), "{ending}");
+        fs::remove_file(archive).unwrap();
+    }
+    let file = logs.write("other.gz", [&gzip[..], b"no member"].concat());
+    let message = fail(&["import", &file, "-o", &logs.path("other.tla")]);
+    assert!(message.contains("gzip data is"), "{message}");
+}
+
 #[test]
 fn what_cannot_be_imported_is_refused() {
     let logs = Logs::new();

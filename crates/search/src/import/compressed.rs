@@ -2,16 +2,18 @@
 //!
 //! Everything is expanded as it is read. The memory for that is bounded, whatever a file asks for.
 
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
-const MAGICS: [&[u8]; 3] = [GZIP, ZSTD, XZ];
+/// The end of the magic number of a skippable frame, with which a file of Zstandard may begin. Its
+/// first byte is 0x50 to 0x5f.
+const ZSTD_SKIPPABLE: &[u8] = &[0x2a, 0x4d, 0x18];
 /// The most memory for expanding xz. Its highest level takes 65 MiB.
 const MOST_XZ: u64 = 256 << 20;
 /// The largest window of Zstandard: 128 MiB, as the command zstd has it.
@@ -24,7 +26,13 @@ type Whole<R> = BufReader<Chain<Cursor<Vec<u8>>, R>>;
 
 /// Whether a log that begins so is compressed.
 pub fn is_compressed(begin: &[u8]) -> bool {
-    MAGICS.iter().any(|magic| begin.starts_with(magic))
+    begin.starts_with(GZIP) || is_zstd(begin) || begin.starts_with(XZ)
+}
+
+fn is_zstd(begin: &[u8]) -> bool {
+    let is_skippable =
+        matches!(begin, [0x50..=0x5f, rest @ ..] if rest.starts_with(ZSTD_SKIPPABLE));
+    begin.starts_with(ZSTD) || is_skippable
 }
 
 /// The bytes of a log, expanded if they are compressed.
@@ -34,10 +42,11 @@ pub fn is_compressed(begin: &[u8]) -> bool {
 pub fn expanded<R: Read + 'static>(mut log: R) -> io::Result<Box<dyn Read>> {
     let mut begin = Vec::new();
     (&mut log).take(XZ.len() as u64).read_to_end(&mut begin)?;
-    let [is_gzip, is_zstd, is_xz] = MAGICS.map(|magic| begin.starts_with(magic));
+    let is_gzip = begin.starts_with(GZIP);
+    let (is_zstd, is_xz) = (is_zstd(&begin), begin.starts_with(XZ));
     let whole: Whole<R> = BufReader::with_capacity(PIECE, Cursor::new(begin).chain(log));
     Ok(if is_gzip {
-        Expanding::of(MultiGzDecoder::new(whole), "gzip", "gzip -dc")
+        Expanding::of(Members(Some(GzDecoder::new(whole))), "gzip", "gzip -dc")
     } else if is_zstd {
         let mut decoder = zstd::Decoder::with_buffer(whole)?;
         decoder.window_log_max(MOST_WINDOW)?;
@@ -48,6 +57,43 @@ pub fn expanded<R: Read + 'static>(mut log: R) -> io::Result<Box<dyn Read>> {
     } else {
         Box::new(whole)
     })
+}
+
+/// The members of a file of gzip, one after the other. Zeros behind one are padding, as on tapes.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let count = member.read(out)?;
+            if count > 0 || out.is_empty() {
+                return Ok(count);
+            }
+            let rest = self.0.take().map(GzDecoder::into_inner);
+            self.0 = match rest {
+                Some(rest) => next_member(rest)?,
+                None => None,
+            };
+        }
+        Ok(0)
+    }
+}
+
+fn next_member<R: BufRead>(mut rest: R) -> io::Result<Option<GzDecoder<R>>> {
+    loop {
+        let bytes = rest.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let (zeros, all) = (
+            bytes.iter().take_while(|byte| **byte == 0).count(),
+            bytes.len(),
+        );
+        rest.consume(zeros);
+        if zeros < all {
+            return Ok(Some(GzDecoder::new(rest)));
+        }
+    }
 }
 
 /// Bytes that are expanded, with errors that say what came and what to do.

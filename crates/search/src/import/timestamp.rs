@@ -94,10 +94,14 @@ impl Timestamps {
     pub fn find(&mut self, line: &[u8]) -> Option<Found> {
         let end = line.len().min(SEARCHED);
         for at in 0..end {
-            let first = line[at];
-            if !(first.is_ascii_digit() || first.is_ascii_uppercase() || first == b' ')
-                || !is_begin(line, at)
-            {
+            let may_begin = match line[at] {
+                b'0'..=b'9' => true,
+                // `Mon` and `Nov`.
+                b'A'..=b'Z' => line.get(at + 3) == Some(&b' '),
+                b' ' => line[..at].ends_with(b"["),
+                _ => false,
+            };
+            if !may_begin || !is_begin(line, at) {
                 continue;
             }
             if let Some(shape) = self.last

@@ -8,8 +8,8 @@ use timeline::Format;
 /// A range of bytes of a line.
 pub type Span = (u32, u32);
 
-/// Most variables of a line, with its time: as many as a format of printf has, but for the `%n` of a
-/// line without an end. The last takes the rest of a line that has more.
+/// Most variables of a line, with its time: as many as a format of printf has, but for the `%n` of
+/// a line without an end. The last takes the rest of a line that has more.
 pub const MOST: usize = Format::MOST_ARGUMENTS - 1;
 
 /// How finely lines are cut.
