@@ -1,7 +1,7 @@
 //! Reads a time as people write it.
 
 use jiff::civil::DateTime;
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{Span, SpanRelativeTo, Timestamp, Zoned};
 
 use crate::error::{Error, Result};
 
@@ -88,8 +88,9 @@ fn relative(text: &str, now: &Zoned) -> Option<i128> {
         None => (false, text),
     };
     // "5m ago" and "-5m" are negative durations.
-    let days = days(duration);
-    let duration: SignedDuration = days.as_deref().unwrap_or(duration).parse().ok()?;
+    let span: Span = duration.parse().ok()?;
+    // A day may have 23 hours, but nobody who asks for 2 days ago means that.
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     let nanos_away = duration.as_nanos().abs();
     let now = nanos(now);
     Some(if after {
@@ -97,21 +98,6 @@ fn relative(text: &str, now: &Zoned) -> Option<i128> {
     } else {
         now - nanos_away
     })
-}
-
-/// Days and weeks as hours: elsewhere a day may have 23 hours, but nobody who asks for 2 days ago
-/// means that.
-fn days(text: &str) -> Option<String> {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let unsigned = unsigned.strip_suffix("ago").unwrap_or(unsigned).trim();
-    let end = unsigned.find(|c: char| !c.is_ascii_digit())?;
-    let number: u64 = unsigned[..end].parse().ok()?;
-    let hours = match unsigned[end..].trim() {
-        "d" | "day" | "days" => 24,
-        "w" | "wk" | "week" | "weeks" => 24 * 7,
-        _ => return None,
-    };
-    Some(format!("{}h", number.checked_mul(hours)?))
 }
 
 #[cfg(test)]
@@ -148,6 +134,10 @@ mod tests {
             ("1h30m", "2026-11-23T11:33:07.5Z"),
             ("2 days ago", "2026-11-21T13:03:07.5Z"),
             ("1w", "2026-11-16T13:03:07.5Z"),
+            ("1d12h", "2026-11-22T01:03:07.5Z"),
+            ("-1w 2d", "2026-11-14T13:03:07.5Z"),
+            ("1 day 2 hours ago", "2026-11-22T11:03:07.5Z"),
+            ("1.5h", "2026-11-23T11:33:07.5Z"),
             ("+1m", "2026-11-23T13:04:07.5Z"),
             ("@0", "1970-01-01T00:00:00Z"),
             ("@1763906587.25", "2025-11-23T14:03:07.25Z"),
@@ -168,6 +158,7 @@ mod tests {
             "1969-12-31T00:00:00Z",
             "@99999999999999999999",
             "99999999999 days",
+            "1 month ago",
             // Whose amount is no i64.
             "-9223372036854775808s",
             "9223372036854775808s ago",
