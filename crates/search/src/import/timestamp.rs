@@ -242,7 +242,7 @@ fn is_begin(line: &[u8], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|before| line.get(before)) else {
         return at == 0;
     };
-    let is_klog = at == 1 && b"IWEF".contains(before);
+    let is_klog = at == 1 && b"IWEF".contains(before) && line[at].is_ascii_digit();
     is_klog
         || !(before.is_ascii_alphanumeric() || b".:-/+".contains(before))
         || before == &b':' && line[..at].ends_with(b"\":")
