@@ -504,9 +504,10 @@ local function natural_of(of)
    return function(field)
       local convert = of(field)
       return function(value)
-         local number = convert(value)
-         if type(number) == "number" and number >= 2 ^ 63 then return number - 2 ^ 64 end
-         return number
+         -- Otherwise a tail call: an error names the line that called the logger.
+         if type(value) ~= "number" then return convert(value) end
+         if value >= 2 ^ 63 and value < 2 ^ 64 then return value - 2 ^ 64 end
+         return value
       end
    end
 end
@@ -573,9 +574,9 @@ local rawget, length_of = rawget, rawlen or function(value) return #value end
 local function is_array_of(element)
    local unit, open, by_size = ffi.sizeof(element), ffi.typeof("$[?]", element), {}
    return function(value)
-      if ffi.istype(open, value) then return true end
       local size = ffi.sizeof(value)
       if size == nil or size % unit ~= 0 then return false end
+      if ffi.istype(open, value) then return true end
       local kind = by_size[size]
       if kind == nil then
          kind = ffi.typeof("$[" .. size / unit .. "]", element)

@@ -101,9 +101,21 @@ at(-1LL)
 at(ffi.cast("int (*)(void)", 0x20))
 four(1, address, null, 4)
 with_text(address, "x", null)
-local line = debug.getinfo(1, "l").currentline + 1
-local _, where = pcall(function() sent(1, 2, 3) end)
-assert(where:find("payload.lua:" .. line .. ":", 1, true), where)
+-- An error names the line that called the logger.
+local open_array = ffi.new("struct { int n; uint8_t d[]; }")
+local natural_at, natural_text = tl:define("test", "info", "$a:u64"), tl:define("test", "info", "$a:hex $b:flags(x=1) $s:str")
+for _, call in ipairs {
+   function() sent(1, 2, 3) end,
+   function() natural_at "x" end,
+   function() natural_text("x", 1, "") end,
+   function() natural_text(1, "y", "") end,
+   function() at "x" end,
+   function() arrays(open_array.d, {}, "") end,
+} do
+   local _, where = pcall(call)
+   local line = debug.getinfo(call, "S").linedefined
+   assert(where:find("payload.lua:" .. line .. ": timeline: expected", 1, true), where)
+end
 
 local seen = {}
 for event in assert(timeline.attach(tl)):events("oldest") do seen[#seen + 1] = tostring(event) end

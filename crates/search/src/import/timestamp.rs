@@ -104,11 +104,10 @@ impl Timestamps {
             if !may_begin || !is_begin(line, at) {
                 continue;
             }
-            if let Some(shape) = self.last
-                && let Some(found) = self.read(line, at, shape)
-                && !self.goes_on(line, &found, shape)
-            {
-                return Some(found);
+            let as_before = self.last.and_then(|shape| self.read(line, at, shape));
+            let goes_on = |found: &Found| self.goes_on(line, found);
+            if as_before.is_some_and(|found| !goes_on(&found)) {
+                return as_before;
             }
             if let Some((text, zone)) = shape(line, at)
                 && let Some(shape) = self.shape(text, zone)
@@ -117,18 +116,24 @@ impl Timestamps {
                 self.last = Some(shape);
                 return Some(found);
             }
+            // What follows belongs to no time.
+            if as_before.is_some() {
+                return as_before;
+            }
         }
         None
     }
 
-    /// Whether behind a time that was read in the last shape stands a fraction or a zone that belongs
-    /// to it, and is none of this shape.
+    /// Whether a time that was read in the last shape seems to go on: behind it stands a fraction
+    /// or a zone that this shape does not have.
     #[inline]
-    fn goes_on(&self, line: &[u8], found: &Found, last: usize) -> bool {
+    fn goes_on(&self, line: &[u8], found: &Found) -> bool {
         let (from, to) = (found.span.0 as usize, found.span.1 as usize);
         match line[to..] {
             [b'.' | b',' | b'+' | b'-', b'0'..=b'9', ..] | [b' ', b'+' | b'-', b'0'..=b'9', ..] => {
-                shape(line, from).is_none_or(|(text, _)| text != self.shapes[last].0)
+                let is_last =
+                    |text: &str| self.last.is_some_and(|last| self.shapes[last].0 == text);
+                shape(line, from).is_none_or(|(text, _)| !is_last(&text))
             }
             _ => false,
         }

@@ -219,6 +219,23 @@ fn the_shape_of_the_line_before_is_no_reason_to_read_less() {
             &["2026-11-23T14:03:07.1234567891Z", "2026-11-23T14:03:07.9Z"],
             &["2026-11-23T13:03:07Z", "2026-11-23T14:03:07.9Z"],
         ),
+        // What follows belongs to no time.
+        (
+            &[
+                "2026-11-23 14:03:07 start",
+                "2026-11-23 14:03:08 +12345 bytes",
+                "2026-11-23 14:03:09 -200012 credits",
+                "2026-11-23 14:03:10-12345 pid",
+                "2026-11-23 14:03:11.123ms x",
+            ],
+            &[
+                "2026-11-23T13:03:07Z",
+                "2026-11-23T13:03:08Z",
+                "2026-11-23T13:03:09Z",
+                "2026-11-23T13:03:10Z",
+                "2026-11-23T13:03:11Z",
+            ],
+        ),
         // The first time of a line counts, also where the one of the line before stood later.
         (
             &[
