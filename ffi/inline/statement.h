@@ -90,10 +90,11 @@
  * everything that is said there of definitions, signal handlers and failures.
  *
  * The types that a message may give are in docs/format.md. An argument without a type in the
- * message has that of C: `int` is `i32`, `char *` is `str`, and so on. A message that gives a type
- * takes any whole number for one of whole numbers (its low bits count), a `float` for `f32`, a
- * `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or `TIMELINE_TEXT(pointer, bytes)`
- * for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and `TIMELINE_ARRAY(pointer, count)` for an array.
+ * message has that of C: `int` is `i32`, `char *` is `str`, and so on; a bit-field is `i64` to GCC
+ * in C. A message that gives a type takes any whole number for one of whole numbers (its low bits
+ * count), a `float` for `f32`, a `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or
+ * `TIMELINE_TEXT(pointer, bytes)` for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and
+ * `TIMELINE_ARRAY(pointer, count)` for an array.
  * If an argument does not fit, or if there are more or fewer of them than the message has, the event
  * cannot be defined: it is never logged, and `timeline_last_error` says why. The compiler refuses a
  * structure and a `long double`. gcc also refuses another number of arguments, if it optimises. With

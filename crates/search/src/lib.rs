@@ -29,7 +29,7 @@
 mod error;
 pub mod import;
 mod index;
-mod lines;
+mod message_lines;
 mod query;
 
 pub use error::{Error, Result};
@@ -37,7 +37,7 @@ pub use index::{
     Candidates, Counted, Counts, Coverage, Index, LineNumbers, OpenIndex, Selection, open_archive,
     open_archive_by,
 };
-pub use lines::{line_count, message_lines};
+pub use message_lines::{line_count, message_lines};
 pub use query::{
     Case, Expression, Filter, Needle, Query, local_now, local_zone, moment, numbers, priorities,
 };

@@ -107,7 +107,7 @@ fn lines_of_many_numbers_come_back() {
         for end in ["", "\n"] {
             let log = format!("{line}\n").repeat(20) + &line + end;
             assert_eq!(exported(&import(log.as_bytes(), 4096)), log.as_bytes());
-            // Many lines without an end have a definition.
+            // If many lines have no line feed, a definition is made for them.
             let file = line.clone() + end;
             let files = [file.as_bytes(); 20];
             assert_eq!(exported(&import_all(&files, 4096)), files.concat());

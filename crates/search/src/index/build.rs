@@ -10,7 +10,7 @@ use super::file::{Entry, Root};
 use super::ngrams;
 use super::page::{self, MOST_EVENTS, Page};
 use super::segment::SegmentBuilder;
-use crate::lines::line_count;
+use crate::message_lines::line_count;
 
 /// Makes pages and segments from the events of a file of an archive.
 pub struct Builder<'a> {

@@ -13,7 +13,7 @@ use super::fields::Fields;
 use super::program::Programs;
 use super::text_plan::TextPlan;
 use super::{Needle, Query};
-use crate::lines::message_lines;
+use crate::message_lines::message_lines;
 
 /// Threads whose decisions are kept, of all that come and go.
 const MOST_THREADS: usize = 1 << 20;
