@@ -79,6 +79,10 @@ async function hits(page) {
   return numberOf((await text.jsonValue()).replace(/^.* of | hits?$/g, ""));
 }
 
+/** Waits until the page has drawn what it knows. */
+const frames = (page) => page.evaluate(() => new Promise((done) =>
+  requestAnimationFrame(() => requestAnimationFrame(done))));
+
 const shot = (page, name) => given.screenshots
   && page.screenshot({ path: join(given.screenshots, `${name}.png`) });
 
@@ -312,9 +316,28 @@ async function links(context) {
   const address = page.url();
   await page.close();
 
+  // The window is that of the link also if the selected line, which is earlier, is known late.
+  let release;
+  const drawnBefore = new Promise((done) => { release = done; });
+  await context.route(/lines\?from=5&count=1$/, async (route) => {
+    await drawnBefore;
+    await route.continue();
+  });
   const other = await open(context, new URL(address).hash);
   await other.waitForFunction(tracksDrawn);
+  const shown = () => other.$eval("#tracks-said", (said) => said.textContent.split(", ").at(-1));
+  const window = await shown();
+  const answered = other.waitForResponse(/lines\?from=5&count=1$/);
+  release();
+  await (await answered).finished();
+  await frames(other);
+  demand(await shown() === window, "the window", window, "became", await shown());
   demand(other.url() === address, "the link", address, "became", other.url());
+  await context.unroute(/lines\?from=5&count=1$/);
+  // A line that is selected now is brought into sight.
+  await other.keyboard.press("n");
+  await other.waitForFunction((before) => !document.querySelector("#tracks-said").textContent
+    .endsWith(before), window);
   await other.waitForSelector("#tab-tracks[aria-selected=true]");
   await other.keyboard.press("3");
   await other.waitForSelector("#overview[aria-busy=false] .bar-row");

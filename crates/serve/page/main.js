@@ -77,14 +77,14 @@ const LATER = {
   } }),
 };
 
-/** Makes a view that is shown for the first time. */
-function makeView(name) {
+/** Makes a view that is shown for the first time; `reveal` as in `TracksView.select`. */
+function makeView(name, reveal) {
   const view = LATER[name]();
   viewOf[name] = view;
   if (log) view.open(log);
   if (log && name === "tracks") {
     view.moved();
-    view.select(state.line);
+    view.select(state.line, reveal);
   }
   return view;
 }
@@ -234,7 +234,7 @@ function find() {
   else hits.clear();
 }
 
-function showView() {
+function showView(reveal = false) {
   for (const name of VIEWS) {
     byId(name).hidden = name !== state.view;
     byId(`tab-${name}`)?.setAttribute("aria-selected", String(name === state.view));
@@ -242,7 +242,7 @@ function showView() {
   document.body.dataset.view = state.view;
   showPart("place", "");
   showPart("spans", "");
-  const view = viewOf[state.view] ?? makeView(state.view);
+  const view = viewOf[state.view] ?? makeView(state.view, reveal);
   if (state.view === "logs") logs.read();
   else if (state.view === "overview" && log) view.read();
   else if (state.view === "latency") view.shown();
@@ -256,11 +256,13 @@ function changed(what) {
   if (has("log") && state.log !== null) open(state.log);
   else if (log && has("q", "regex", "case", "filters")) find();
   if (has("only")) lines.switched();
-  if (has("view", "log")) showView();
+  // A window that the address gives is kept, wherever the selected line is.
+  const reveal = !has("from", "to");
+  if (has("view", "log")) showView(reveal);
   if (has("line", "log", "view")) {
     if (state.line !== null && log && has("line")) lines.show(state.line);
     lines.draw();
-    if (state.view === "tracks" && log) tracks?.select(state.line);
+    if (state.view === "tracks" && log) tracks?.select(state.line, reveal);
     details.draw();
   }
   if (log && has("by", "filters")) tracks?.asked();

@@ -31,6 +31,8 @@ export class TracksView {
     this.hoverRow = -1;
     this.brush = null;
     this.selected = null;
+    /** The line whose time is to be brought into sight once it is known. */
+    this.revealing = null;
     this.brushing = false;
     this.draw = eachFrame(() => this.#draw());
     this.data = new TrackData(this.draw);
@@ -96,6 +98,7 @@ export class TracksView {
     if (state.from === null) this.view = null;
     else if (!this.view || String(this.view.from) !== state.from
       || String(endOf(this.view)) !== state.to) {
+      this.revealing = null;
       this.view = between(BigInt(state.from), BigInt(state.to));
     }
     this.draw();
@@ -113,29 +116,36 @@ export class TracksView {
     this.draw();
   }
 
-  /** The selected line is another one: shows where in time it is. */
-  async select(line) {
+  /**
+   * The selected line is another one: marks where in time it is. With `reveal`, the window moves
+   * there, unless it is moved otherwise before the time of the line is known.
+   */
+  async select(line, reveal) {
     if (line === null || this.selected?.line === line) {
       if (line === null) this.selected = null;
       this.draw();
       return;
     }
+    this.revealing = reveal ? line : null;
     try {
       const asked = { from: line, count: 1 };
       const said = await getJson(ofLog(this.log.id, "lines"), asked, this.log.signal);
       const event = said.lines[0];
-      if (state.line !== line || !event?.unix_ns || !this.log.range) return;
+      if (state.line !== line || !event?.unix_ns) return;
       this.selected = { line, time: BigInt(event.unix_ns) };
-      const seen = this.view && this.selected.time >= this.view.from
-        && this.selected.time <= endOf(this.view);
-      if (this.view && !seen) {
-        const from = this.selected.time - BigInt(Math.round(this.view.span / 2));
-        this.#show(within({ ...this.view, from }, this.log.range));
-      }
+      if (this.revealing === line) this.#reveal(this.selected.time);
       this.draw();
     } catch (error) {
       if (!isAbort(error)) showError(error);
     }
+  }
+
+  #reveal(time) {
+    this.revealing = null;
+    if (!this.view || !this.log.range) return;
+    if (time >= this.view.from && time <= endOf(this.view)) return;
+    const from = time - BigInt(Math.round(this.view.span / 2));
+    this.#show(within({ ...this.view, from }, this.log.range));
   }
 
   zoom(factor, share = this.pointer === null ? 0.5 : this.#share(this.pointer)) {
@@ -148,12 +158,14 @@ export class TracksView {
 
   /** Shows the whole log. */
   fit() {
+    this.revealing = null;
     this.view = null;
     set({ from: null, to: null });
     this.draw();
   }
 
   #show(view) {
+    this.revealing = null;
     this.view = view;
     this.keep();
     // What is missing is asked for at once, not only when the next frame is drawn.
