@@ -295,7 +295,7 @@ impl Archive {
 
     /// The magics of the events.
     pub fn magics(&self) -> impl Iterator<Item = u64> {
-        self.contents.magics.iter().copied()
+        self.contents.magics().into_iter()
     }
 
     /// The program and ring of this thread's events.

@@ -36,9 +36,9 @@ pub struct Contents {
     pub other_codecs: u64,
     pub missed: u64,
     pub missed_unknown: u64,
-    /// The magics of the events.
-    pub magics: BTreeSet<u64>,
-    /// The magic of the last single event.
+    /// The magics of the events, each behind the place where its file begins.
+    magics: BTreeSet<(usize, u64)>,
+    /// The magic of the last single event of the present file.
     last_magic: Option<u64>,
     /// Where the last whole frame ends.
     pub whole: usize,
@@ -52,7 +52,23 @@ pub struct Contents {
 impl Contents {
     /// Begins another file, at this place in all bytes.
     pub fn begin_file(&mut self, start: usize) {
-        (self.file, self.digest) = (start, 0);
+        (self.file, self.digest, self.last_magic) = (start, 0, None);
+    }
+
+    /// The magics of the events, each once.
+    pub fn magics(&self) -> BTreeSet<u64> {
+        self.magics.iter().map(|(_, magic)| *magic).collect()
+    }
+
+    /// Those of the events of the file with this range of all bytes, in order.
+    pub fn magics_of(&self, file: &Range<usize>) -> impl Iterator<Item = u64> {
+        let of_file = self.magics.range((file.start, 0)..(file.end, 0));
+        of_file.map(|(_, magic)| *magic)
+    }
+
+    /// Notes the magic of an event of the present file.
+    pub fn add_magic(&mut self, magic: u64) {
+        self.magics.insert((self.file, magic));
     }
 
     /// Takes what is in a range of all bytes, which is within the section.
@@ -136,7 +152,7 @@ impl Contents {
         let (magic, important) = (self.single.magic(), self.single.important());
         if self.last_magic != Some(magic) {
             self.last_magic = Some(magic);
-            self.magics.insert(magic);
+            self.add_magic(magic);
         }
         if let Some(number) = important {
             self.repeated += u64::from(!self.seen.insert(magic, number));
@@ -200,7 +216,7 @@ impl Contents {
 
     fn block(&mut self, block: &Block, (record, head, sum): (Range<usize>, u8, u32)) {
         self.together = false;
-        self.magics.insert(block.magic.unwrap_or(0));
+        self.add_magic(block.magic.unwrap_or(0));
         if block.codec.is_some_and(|codec| !block::is_known(codec)) {
             let count = block.count.unwrap_or(0).max(1);
             self.other_codecs = self.other_codecs.saturating_add(count);

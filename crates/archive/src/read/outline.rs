@@ -20,7 +20,7 @@ use crate::read::unit::Unit;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
     stamp: Stamp,
-    /// The magics of the events of the units.
+    /// The magics of the events of the file.
     magics: Vec<u64>,
     passed: Vec<Passed>,
 }
@@ -68,7 +68,7 @@ impl Outline {
         Outline {
             stamp,
             passed: passed.collect(),
-            magics: contents.magics.iter().copied().collect(),
+            magics: contents.magics_of(file).collect(),
         }
     }
 
@@ -90,7 +90,9 @@ impl Outline {
             true => Ok(()),
             false => contents.scan(section, range, names),
         };
-        contents.magics.extend(&self.magics);
+        for magic in &self.magics {
+            contents.add_magic(*magic);
+        }
         contents.units.reserve(self.passed.len());
         let mut at = file;
         for Passed { mut unit, among } in self.passed {
@@ -376,6 +378,12 @@ pub(crate) mod tests {
             let outlines = outlines(&read, &joined(&files));
             let outlined = open(joined(&files), &outlines);
             prop_assert_eq!(said(&outlined), said(&read));
+            // What was found in several files says the same of each of them alone.
+            for (file, outline) in files.iter().zip(outlines) {
+                let alone = || joined(std::slice::from_ref(file));
+                let read = Archive::of(alone(), &|_| None).unwrap();
+                prop_assert_eq!(said(&open(alone(), &[outline])), said(&read));
+            }
         }
 
         #[test]
