@@ -215,10 +215,10 @@ impl Row<'_> {
     fn coloured(&self, width: usize) -> String {
         let line = printable(&self.short(width)).into_owned();
         let start = match self.definition().and_then(|d| d.priority) {
-            Some(Priority::Info | Priority::Trace | Priority::App) => return line + "\n",
+            Some(Priority::Info | Priority::Trace | Priority::App) | None => return line + "\n",
             Some(Priority::Packet | Priority::Library) => "\x1b[2m",
             Some(Priority::Warning) => "\x1b[33m",
-            Some(Priority::Error) | None => "\x1b[1m\x1b[31m",
+            Some(Priority::Error) => "\x1b[1m\x1b[31m",
         };
         format!("{start}{line}\x1b[0m\n")
     }

@@ -46,13 +46,23 @@ impl Theme {
         self.bold != Style::new()
     }
 
-    /// The style of an event of this priority: errors and warnings stand out, details are dim.
-    pub fn priority(&self, priority: Priority) -> Style {
+    /// The style of an event: errors and warnings stand out, details are dim. An imported line may
+    /// have no priority.
+    pub fn priority(&self, priority: Option<Priority>) -> Style {
         match priority {
-            Priority::Error => self.bad,
-            Priority::Warning => self.doubtful,
-            Priority::Info | Priority::Trace | Priority::App => Style::new(),
-            Priority::Packet | Priority::Library => self.dim,
+            Some(Priority::Error) => self.bad,
+            Some(Priority::Warning) => self.doubtful,
+            Some(Priority::Info | Priority::Trace | Priority::App) | None => Style::new(),
+            Some(Priority::Packet | Priority::Library) => self.dim,
+        }
+    }
+
+    /// The style of what was found in a text of this style.
+    pub fn found(&self, style: Style) -> Style {
+        if style == self.bad && self.is_on() {
+            self.bad.invert()
+        } else {
+            self.bad
         }
     }
 
@@ -61,11 +71,11 @@ impl Theme {
         let around = |style: Style| (style.to_string(), format!("{style:#}"));
         let mut styles = Styles {
             heading: around(self.bold),
-            priorities: std::array::from_fn(|_| around(self.bad)),
+            priorities: std::array::from_fn(|_| around(self.priority(None))),
             gap: around(self.dim),
         };
         for priority in Priority::ALL {
-            styles.priorities[priority as usize] = around(self.priority(priority));
+            styles.priorities[priority as usize] = around(self.priority(Some(priority)));
         }
         styles
     }

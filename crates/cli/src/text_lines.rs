@@ -220,7 +220,7 @@ impl<'a> TextLines<'a> {
         let moment = Moment::of(self.at, event);
         let definition = self.at.definition(event.id);
         let priority = definition.and_then(|definition| definition.priority);
-        let loud = priority.map_or(self.theme.bad, |priority| self.theme.priority(priority));
+        let loud = self.theme.priority(priority);
         let mut style = None;
         for index in 0..self.columns.len() {
             let column = self.columns[index];
@@ -238,7 +238,7 @@ impl<'a> TextLines<'a> {
                 Column::Message => {
                     let message = self.messages.text(event, definition);
                     let message = printable_line(&message);
-                    marked(&message, needle, (self.theme.bad, wanted), out)?;
+                    marked(&message, needle, (self.theme.found(wanted), wanted), out)?;
                     took(event, out);
                 }
                 Column::Time => self.times.write(moment, out),

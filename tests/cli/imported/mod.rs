@@ -324,6 +324,71 @@ fn compressed_logs_with_padding_and_skippable_frames_are_expanded() {
 }
 
 #[test]
+fn lines_without_a_level_are_not_shown_as_errors() {
+    let logs = Logs::new();
+    let archive = logs.import("2026-11-23T14:00:00Z plain\n2026-11-23T14:00:01Z ERROR bad\n");
+    let shown = |verb: &str, more: &[&str]| {
+        let args = [
+            &[verb, &archive, "--color=always", "--columns=message"],
+            more,
+        ]
+        .concat();
+        succeed(&args).stdout
+    };
+    let (plain, bad) = (
+        "2026-11-23T14:00:00Z plain",
+        "2026-11-23T14:00:01Z ERROR bad",
+    );
+    let dumped = shown("dump", &[]);
+    let lines: Vec<&str> = dumped.lines().skip(1).collect();
+    assert_eq!(lines, [&format!("\x1b[1m\x1b[31m{bad}\x1b[0m"), plain]);
+    // A match can be told from a line that has its colour.
+    let found = shown("search", &["--regex", "ai|ba"]);
+    let mark = ["\x1b[1m\x1b[31m", "\x1b[1m\x1b[7m\x1b[31m"];
+    assert!(
+        found.contains(&format!("pl{}ai\x1b[0mn\n", mark[0])),
+        "{found:?}"
+    );
+    assert!(
+        found.contains(&format!(
+            "ERROR \x1b[0m{}ba\x1b[0m{}d\x1b[0m",
+            mark[1], mark[0]
+        )),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn lines_of_the_same_time_keep_the_order_of_their_logs() {
+    let logs = Logs::new();
+    let archive = |name: &str| {
+        let log = (0..9).map(|n| format!("2026-11-23T14:00:0{}Z {name} {n}\n", n / 3));
+        let (log, archive) = (
+            logs.write(&format!("{name}.log"), log.collect::<String>()),
+            logs.path(&format!("{name}.tla")),
+        );
+        succeed(&["import", &log, "-o", &archive]);
+        archive
+    };
+    let (first, second) = (archive("first"), archive("second"));
+    let lines = |verb: &str, more: &[&str]| -> Vec<String> {
+        let words: [&str; 4] = [verb, &first, &second, "--columns=message"];
+        let args = [&words, more].concat();
+        let said = succeed(&args).stdout;
+        said.lines().map(str::to_owned).collect()
+    };
+    let oldest_first = lines("dump", &["--reverse"]);
+    assert!(oldest_first[1].contains("first 0") && oldest_first[4].contains("second 0"));
+    for (verb, more) in [("dump", &[][..]), ("dump", &["-n", "12"])] {
+        let newest_first = lines(verb, more);
+        let wanted = oldest_first[1..].iter().rev().take(newest_first.len() - 1);
+        assert!(newest_first[1..].iter().eq(wanted), "{newest_first:?}");
+    }
+    let last = lines("dump", &["--reverse", "-n", "12"]);
+    assert_eq!(last[1..], oldest_first[7..]);
+}
+
+#[test]
 fn what_cannot_be_imported_is_refused() {
     let logs = Logs::new();
     let (log, archive) = (logs.write("a.log", "a\n"), logs.path("out.tla"));

@@ -131,20 +131,17 @@ impl Iterator for Merged<'_, '_> {
 
     fn next(&mut self) -> Option<Found> {
         let order = self.order;
-        let key = |part: &Part| {
+        let key = |(number, part): (usize, &Part)| {
             let (event, moment) = part.next.as_ref()?;
             let time = moment.time.unwrap_or(0);
-            // The least comes first.
-            let time = if order == Order::NewestFirst {
-                u64::MAX - time
-            } else {
-                time
-            };
-            Some((!event.important, time))
+            // The least comes first. At the same time, the first part has the oldest event.
+            Some(match order {
+                Order::NewestFirst => (!event.important, u64::MAX - time, usize::MAX - number),
+                Order::OldestFirst => (!event.important, time, number),
+            })
         };
         let parts = self.parts.iter().enumerate();
-        let keys = parts.filter_map(|(number, part)| Some((key(part)?, number)));
-        let (_, part) = keys.min()?;
+        let (_, part) = parts.filter_map(|one| Some((key(one)?, one.0))).min()?;
         let (event, moment) = self.parts[part].turn()?;
         if !event.important {
             self.left = self.left.checked_sub(1)?;

@@ -101,7 +101,7 @@ impl<'a> Printer<'a> {
         let definition = self.source.definition(event.id);
         let category = definition.map_or("?", |definition| &definition.category);
         let priority = definition.and_then(|definition| definition.priority);
-        let style = priority.map_or(self.theme.bad, |priority| self.theme.priority(priority));
+        let style = self.theme.priority(priority);
         let message = self.messages.text(event, definition);
         self.line.clear();
         took(event, &mut self.line);
