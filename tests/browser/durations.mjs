@@ -1,9 +1,11 @@
 // Tries the view of durations and the bars of spans, and compares them with the command.
 
+/** Pixels around what a plot shows. */
+const [left, right, top, bottom] = [60, 8, 6, 20];
+
 /** The middle of a cell of the heat map, as the page draws it, in pixels of the page. */
 async function placeOf(page, answer, series, [column, row]) {
   const box = await page.locator("#plot-heat").boundingBox();
-  const [left, right, top, bottom] = [60, 8, 6, 20];
   const used = series.cells.map(([, used]) => used);
   const log = (bound) => Math.log10(Math.max(1, answer.rows[bound]));
   const [low, high] = [log(Math.min(...used)), log(Math.max(...used) + 1)];
@@ -91,12 +93,18 @@ export async function durations(tools) {
   await page.waitForFunction(latencyDrawn);
 
   // A range that is chosen narrows everything.
+  await page.locator("#plot-over").scrollIntoViewIfNeeded();
   const box = await page.locator("#plot-over").boundingBox();
   const y = box.y + box.height / 2;
-  await page.locator("#plot-over").scrollIntoViewIfNeeded();
-  await page.mouse.move(box.x + box.width * 0.3, y);
+  // It has some of the durations and not all: the program may have waited for long between any two.
+  const columns = [...new Set(answer.series[0].cells.map(([column]) => column))]
+    .toSorted((one, other) => one - other);
+  const middle = columns[(columns.length - 1) >> 1];
+  const share = (middle + 1) / answer.columns;
+  const at = (share) => box.x + left + (box.width - left - right) * share;
+  await page.mouse.move(at(share < 0.5 ? 1 : 0), y);
   await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.6, y, { steps: 4 });
+  await page.mouse.move(at(share), y, { steps: 4 });
   const narrowed = page.waitForResponse((answer) => /durations\?.*from=/.test(answer.url()));
   await page.mouse.up();
   const less = await (await narrowed).json();

@@ -136,14 +136,16 @@ async function lines(context) {
 
 /** Where lines are slow to come, places for them are shown, and then the lines. */
 async function slow(context) {
-  const page = await open(context, fragmentOf(archive.id));
-  await rows(page);
-  let answer;
+  let [holds, answer] = [false, null];
   const may = new Promise((done) => { answer = done; });
-  await page.route("**/lines?*", async (route) => {
-    await may;
+  // From the beginning: the first requests of a page that is open may pass by a new route.
+  await context.route("**/lines?*", async (route) => {
+    if (holds) await may;
     await route.continue();
   });
+  const page = await open(context, fragmentOf(archive.id));
+  await rows(page);
+  holds = true;
   await page.keyboard.press("End");
   await page.waitForFunction(() => document.querySelectorAll("#rows .row.waiting").length > 9);
   demand(await page.getAttribute("#grid", "aria-busy") === "true", "it is not said to be busy");
@@ -155,6 +157,7 @@ async function slow(context) {
   const wanted = dumped(archive.path, "--line", String(last.line), "-n", "1");
   demand(wanted.join().split("\\n").includes(last.text), last.text, "instead of", wanted);
   await page.close();
+  await context.unroute("**/lines?*");
   return `slow: ${places} places before the lines`;
 }
 
@@ -472,6 +475,9 @@ for (const part of parts) {
   } catch (error) {
     failed = true;
     console.log(`FAILED ${part.name}: ${error.stack ?? error}`);
+    // So that what failed does not have the next parts fail.
+    await context.unrouteAll();
+    for (const page of context.pages()) await page.close();
   }
 }
 await browser.close();

@@ -7,6 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use timeline::{Priority, event};
 
+use super::begun;
 use super::http::{Served, Stream};
 use crate::command::*;
 use crate::support::{Name, Random};
@@ -29,7 +30,7 @@ fn counts_that_go_on_are_those_of_all_events() {
     let path = folder.path().join("flight.tla").display().to_string();
     event!(important: true, tl, Priority::Error, "net", "begins");
     let recorder = Running::start(&["record", name.path(), "-o", &path]);
-    eventually("a file", || std::path::Path::new(&path).exists());
+    begun(&path);
     let served = Served::begin(&[&folder.path().display().to_string()]);
     let (log, copy) = ("/api/logs/flight.tla", "/api/logs/copy.tla");
     let mut stream = Stream::begin(&served, &format!("{log}/follow"));

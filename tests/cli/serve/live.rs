@@ -6,6 +6,7 @@ use nix::sys::signal::Signal;
 use timeline::{Priority, Timeline, event};
 use timeline_archive::Watched;
 
+use super::begun;
 use super::http::{Served, Stream, quoted};
 use crate::command::*;
 use crate::support::{Name, Process, hear, say};
@@ -103,7 +104,7 @@ fn an_archive_that_is_recorded_grows_until_its_recorder_ends() {
     let path = folder.path().join("flight.tla").display().to_string();
     event!(tl, Priority::Info, "net", "first");
     let recorder = Running::start(&["record", name.path(), "-o", &path]);
-    eventually("a file", || std::path::Path::new(&path).exists());
+    begun(&path);
     let served = Served::begin(&[&folder.path().display().to_string()]);
     served.json("/api/logs/flight.tla");
     // The recorder is told that somebody waits, and only then.

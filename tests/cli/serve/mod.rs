@@ -14,3 +14,12 @@ mod long_spans;
 mod readers;
 mod same;
 mod scratch;
+
+use crate::command::eventually;
+
+/// Waits until a recorder has begun to write an archive.
+fn begun(path: &str) {
+    eventually("the beginning of an archive", || {
+        std::fs::metadata(path).is_ok_and(|file| file.len() > 0)
+    });
+}

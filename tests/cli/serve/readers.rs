@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 use timeline::{Priority, event};
 
+use super::begun;
 use super::http::Served;
 use crate::command::*;
 use crate::support::Name;
@@ -56,7 +57,7 @@ fn two_hundred_readers_get_whole_answers_while_it_is_recorded() {
     };
     log_some(0);
     let recorder = Running::start(&["record", name.path(), "-o", &path]);
-    eventually("a file", || std::path::Path::new(&path).exists());
+    begun(&path);
     let served = Served::begin(&[&folder.path().display().to_string()]);
     eventually("events", || {
         served.json("/api/logs/flight.tla")["lines"] == 1_000
