@@ -7,7 +7,7 @@ use timeline::Order;
 use timeline::dump::{Messages, Text};
 use timeline_archive::Archive;
 use timeline_search::import::{CLOCK, LineWriter};
-use timeline_search::line_count;
+use timeline_search::{line_count, message_lines};
 
 use crate::args::Example;
 use crate::failure::Result;
@@ -19,8 +19,8 @@ use crate::target::Target;
 
 /// Write events in another format, oldest first
 ///
-/// As text, an event is its message. Of an archive of imported logs, this is the log: the same
-/// bytes for lines of text, and equal objects for lines of JSON.
+/// As text, an event is the lines of its message. Of an archive of imported logs, this is the log:
+/// the same bytes for lines of text, and equal objects for lines of JSON.
 ///
 /// As jsonl, each line is an object, as `timeline search --json` prints it. An event that was
 /// imported from JSON is an object that is equal to the one that it was.
@@ -90,15 +90,18 @@ fn lines(archive: &Archive, reading: &Reading) -> Result {
     Ok(())
 }
 
-/// Writes the message of each event.
+/// Writes the lines of each message.
 fn messages(reading: &Reading) -> Result {
     let mut out = output::stdout();
     let mut messages = Messages::new(reading.source());
     let mut events = reading.events(Order::OldestFirst);
     for event in events.by_ref() {
         let text = messages.text(&event, reading.source().definition(event.id));
-        out.write_all(text.as_bytes())?;
-        out.write_all(b"\n")?;
+        // A line feed at the end of a message begins no line.
+        for line in message_lines(&text) {
+            out.write_all(line.as_bytes())?;
+            out.write_all(b"\n")?;
+        }
     }
     out.flush()?;
     events.report()

@@ -464,15 +464,31 @@ fn the_messages_of_a_ring_are_exported() {
     let directory = tempfile::tempdir().unwrap();
     let tl = name.create(256);
     log_sums(&tl, &Events::define(&tl), 3);
+    // As those of printf often do, it ends with a line feed.
+    let none = timeline::Attributes::default();
+    for text in ["one\n", "one\ntwo", "one\n\nthree\n\n", ""] {
+        let id = tl.define_printf("c", timeline::Priority::Info, text, ("m.c", 1), &none);
+        tl.log(id.unwrap(), []);
+    }
     // Times of a live timeline become more exact while it lives.
     let file = snapshot(&name, directory.path());
     let dumped = succeed(&["dump", &file, "--json", "--reverse"]).json();
-    let messages: String = dumped
+    let messages = dumped
         .iter()
-        .map(|e| format!("{}\n", e["message"].as_str().unwrap()))
+        .map(|event| event["message"].as_str().unwrap());
+    let messages: String = messages
+        .map(|message| format!("{}\n", message.strip_suffix('\n').unwrap_or(message)))
         .collect();
     let text = succeed(&["export", &file, "--format", "text"]).stdout;
     assert_eq!(text, messages);
-    let lines = succeed(&["export", &file, "--format", "jsonl"]).stdout;
-    assert_eq!(lines, succeed(&["search", &file, "--json", ""]).stdout);
+    let objects = succeed(&["export", &file, "--format", "jsonl"]);
+    assert_eq!(
+        objects.stdout,
+        succeed(&["search", &file, "--json", ""]).stdout
+    );
+    let counts = objects
+        .json()
+        .into_iter()
+        .map(|object| object["lineCount"].as_u64().unwrap());
+    assert_eq!(text.lines().count() as u64, counts.sum::<u64>());
 }
