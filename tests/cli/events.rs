@@ -20,7 +20,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
     let name = Name::new("events");
     let tl = name.create(256);
     assert_eq!(succeed(&["events", name.path()]).stdout, "");
-    let message = "got $len:bytes of $kind:enum(a=1,b=2), $rest\nIt came.\r\n  More.";
+    let message = "got $len:bytes of $kind:enum(a=1,b=2), $rest\nIt came.\r\n\tMore.";
     let attributes = Attributes {
         channels: "itv=on|bbc=on",
         ..Attributes::default()
@@ -51,7 +51,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
                 { "name": "rest", "type": "i64" },
             ],
             "channels": ["itv", "bbc"], "file": null, "line": null,
-            "prose": "It came.\r\n  More.", "held": 3,
+            "prose": "It came.\r\n\tMore.", "held": 3,
         }),
         json!({
             "event": 2, "category": "net", "name": "net.idle", "priority": "info",
@@ -78,7 +78,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
         text.starts_with(
             "1 net.got  packet  3 held\n    got $len:bytes of $kind:enum(a=1,b=2), $rest\n    \
              arguments: len bytes, kind enum(a=1,b=2), rest i64\n    channels: itv|bbc\n    \
-             It came.\n      More.\n\n2 net.idle  info  0 held\n"
+             It came.\n        More.\n\n2 net.idle  info  0 held\n"
         ),
         "{text}"
     );

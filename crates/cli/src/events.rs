@@ -154,7 +154,8 @@ fn text(definition: &Definition, held: &Held, follows: bool, out: &mut impl Writ
         indented(&format!("statement: {place}")).write(out)?;
     }
     for line in definition.prose().lines() {
-        indented(line).write(out)?;
+        // Explanations are often indented by tabs, which no terminal is to interpret.
+        indented(&line.replace('\t', "    ")).write(out)?;
     }
     Ok(())
 }
