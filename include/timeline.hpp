@@ -1303,9 +1303,9 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 //
 //   auto timeline_value(const mine& value);
 //
-// beside it, which returns one of these. A text or an array that it returns must outlive the call:
-// return a std::string_view and not a std::string. Never throws: an event that cannot be defined is
-// never logged.
+// beside it, which returns one of these, or another type with such a function. What it returns by value is
+// kept until the event is logged; what a view or a pointer refers to must outlive the call. Never throws: an
+// event that cannot be defined is never logged.
 #undef TIMELINE_CHECK_
 #define TIMELINE_CHECK_(...)                                                                     \
   struct timeline_message_ {                                                                     \
@@ -1363,14 +1363,27 @@ struct timeline_argument_<std::chrono::duration<Count, Period>> {
   }
 };
 
+// What timeline_value returned. The value of the argument may refer to it: so it lives until the words of the
+// event are stored. It may itself have a timeline_value.
+template <class Returned>
+struct timeline_kept_ {
+  using argument = timeline_argument_<std::remove_cv_t<std::remove_reference_t<Returned>>>;
+  template <class T>
+  explicit timeline_kept_(const T& value) noexcept : returned(timeline_value(value)), made(argument::of(returned)) {}
+  timeline_kept_(const timeline_kept_&) = delete;
+  timeline_kept_& operator=(const timeline_kept_&) = delete;
+  operator timeline_value_t() const noexcept { return made; }
+
+ private:
+  Returned returned;
+  decltype(argument::of(std::declval<const Returned&>())) made;
+};
+
 template <class T>
 struct timeline_argument_<T, std::void_t<decltype(timeline_value(std::declval<const T&>()))>> {
-  using known = std::remove_cv_t<std::remove_reference_t<decltype(timeline_value(std::declval<const T&>()))>>;
-  static_assert(!std::is_same_v<known, std::string>,
-                "timeline: timeline_value returns a std::string, which ends before it is copied: return a "
-                "std::string_view of text that stays");
-  enum : unsigned { type = timeline_argument_<known>::type };
-  static timeline_value_t of(const T& value) noexcept { return timeline_argument_<known>::of(timeline_value(value)); }
+  using returned = decltype(timeline_value(std::declval<const T&>()));
+  enum : unsigned { type = timeline_kept_<returned>::argument::type };
+  static timeline_kept_<returned> of(const T& value) noexcept { return timeline_kept_<returned>(value); }
 };
 
 #endif  // C++17

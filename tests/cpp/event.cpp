@@ -21,6 +21,28 @@ struct named {
   std::string name;
 };
 std::string_view timeline_value(const named& n) { return n.name; }
+
+// What is returned by value has its own memory, which must not be freed before the event is logged.
+struct address {
+  std::uint32_t number;
+};
+std::array<std::uint8_t, 4> timeline_value(const address& a) {
+  const auto byte = [&a](int bits) { return static_cast<std::uint8_t>(a.number >> bits); };
+  return {{byte(24), byte(16), byte(8), byte(0)}};
+}
+struct sevens {
+  std::size_t count;
+};
+std::vector<int> timeline_value(const sevens& s) { return std::vector<int>(s.count, 7); }
+struct repeated {
+  char letter;
+};
+std::string timeline_value(const repeated& r) { return std::string(40, r.letter); }
+struct host {
+  address at;
+};
+address timeline_value(const host& h) { return {h.at.number + 1}; }
+const std::string& timeline_value(const std::pair<int, named>& p) { return p.second.name; }
 }  // namespace mine
 
 // Declared events: structs of named members.
@@ -88,6 +110,12 @@ int main(int, char** argv) {
   says("list([1, -2]) three([1.0, 2.0, 0.5])");
   TIMELINE_EVENT(tl, info, "cpp", "$p $named", mine::point{{1, 2}}, mine::named{"of the program"});
   says("p([1.0, 2.0]) named(of the program)");
+  TIMELINE_EVENT(tl, info, "cpp", "$from $to $list $text $by $name", mine::address{0x0a000001}, mine::address{0xc0a80001},
+                 mine::sevens{40}, mine::repeated{'x'}, mine::host{{0x0a0000fe}}, std::make_pair(1, mine::named{"by reference"}));
+  std::string sevens = "7";
+  for (int i = 1; i < 40; i++) sevens += ", 7";
+  expected.push_back("from([10, 0, 0, 1]) to([192, 168, 0, 1]) list([" + sevens + "]) text(" + std::string(40, 'x') +
+                     ") by([10, 0, 0, 255]) name(by reference)");
   TIMELINE_EVENT(tl, info, "cpp", "$wide $null $pointer", L"w\u00e4hrend", nullptr, static_cast<void*>(nullptr));
   says("wide(w\xc3\xa4hrend) null(0x0) pointer(0x0)");
   TIMELINE_EVENT(tl, info, "cpp", "$a $b $c $d $e $f", once(1), LLONG_MIN, ULLONG_MAX, 'x', once(5), L'\u00e4' + 0);
