@@ -1314,8 +1314,15 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
   ::timeline::detail::check_arguments<timeline_message_>(false ? timeline_types_of_(__VA_ARGS__) \
                                                                : nullptr)
 
+// Whether a type has a timeline_value. An enum that has one is what that returns, and not its number.
+template <class T, class = void>
+struct timeline_has_value_ : std::false_type {};
 template <class T>
-struct timeline_argument_<T, std::enable_if_t<std::is_enum_v<std::remove_cv_t<T>>>> {
+struct timeline_has_value_<T, std::void_t<decltype(timeline_value(std::declval<const T&>()))>> : std::true_type {};
+
+template <class T>
+struct timeline_argument_<
+    T, std::enable_if_t<std::is_enum_v<std::remove_cv_t<T>> && !timeline_has_value_<T>::value>> {
   using number = std::underlying_type_t<std::remove_cv_t<T>>;
   enum : unsigned { type = timeline_argument_<number>::type };
   static timeline_value_t of(const T& value) noexcept {
@@ -1380,7 +1387,7 @@ struct timeline_kept_ {
 };
 
 template <class T>
-struct timeline_argument_<T, std::void_t<decltype(timeline_value(std::declval<const T&>()))>> {
+struct timeline_argument_<T, std::enable_if_t<timeline_has_value_<T>::value>> {
   using returned = decltype(timeline_value(std::declval<const T&>()));
   enum : unsigned { type = timeline_kept_<returned>::argument::type };
   static timeline_kept_<returned> of(const T& value) noexcept { return timeline_kept_<returned>(value); }
