@@ -289,33 +289,57 @@ void log_values(timeline_t* timeline_tl_, std::uint32_t timeline_event_, std::ui
     TIMELINE_END_(types::numbers(), types::words(), 0);
 }
 
-// Converts to anything: as many of these as an aggregate takes, so many members it has.
+// Converts to anything: as many of these as an aggregate takes, so many members it has. A number makes a pack
+// of them.
+template <std::size_t>
 struct anything {
   template <class T>
   constexpr operator T() const noexcept;
 };
 
-template <class T, class Anythings, class = void>
-struct takes : std::false_type {};
-template <class T, class... Anythings>
-struct takes<T, std::tuple<Anythings...>, std::void_t<decltype(T{std::declval<Anythings>()...})>> : std::true_type {};
+template <class T, class Members, class = void>
+struct takes_members : std::false_type {};
+template <class T, std::size_t... Index>
+struct takes_members<T, std::index_sequence<Index...>, std::void_t<decltype(T{std::declval<anything<Index>>()...})>>
+    : std::true_type {};
+
+// Whether an aggregate takes that many values.
+template <class T, int Count>
+inline constexpr bool takes = takes_members<T, std::make_index_sequence<static_cast<std::size_t>(Count)>>::value;
 
 inline constexpr int most_members = 32;
 
-// How many members an aggregate has. No array of C, and no reference, may be among them.
-template <class T, class... Anythings>
-constexpr int count_members() noexcept {
-  if constexpr (sizeof...(Anythings) > most_members || !takes<T, std::tuple<anything, Anythings...>>::value)
-    return static_cast<int>(sizeof...(Anythings));
+// The greatest number of values that an aggregate takes, up to `Most`; -1 if there is none.
+template <class T, int Most>
+constexpr int most_taken() noexcept {
+  if constexpr (Most < 0)
+    return -1;
+  else if constexpr (takes<T, Most>)
+    return Most;
   else
-    return count_members<T, anything, Anythings...>();
+    return most_taken<T, Most - 1>();
 }
 
-// Calls a function with the members of an aggregate.
-template <class T, class Function>
+// How many members an aggregate has; -1 if that is not known. No array of C, and no reference, may be among them.
+//
+// An aggregate takes as many values as it has members. It takes fewer only if the members behind them have a
+// default. So a number that it takes, where it does not take one more, is the right one. That `Expected` is it,
+// the number of the message, is found at once; only a mistake makes the compiler try the others.
+template <class T, int Expected>
+constexpr int count_members() noexcept {
+  if constexpr (Expected <= TIMELINE_MAX_FIELDS)
+    if constexpr (takes<T, Expected>)
+      if constexpr (!takes<T, Expected + 1>) return Expected;
+  return most_taken<T, most_members + 1>();
+}
+
+// Calls a function with the members of an aggregate, of which `Expected` are expected.
+template <int Expected, class T, class Function>
 decltype(auto) with_members(const T& value, Function&& function) {
-  constexpr int count = count_members<T>();
+  constexpr int count = count_members<T, Expected>();
   static_assert(count <= most_members, "timeline: a declared event has at most 32 members");
+  static_assert(count >= 0 || !std::is_aggregate_v<T>,
+                "timeline: the members of a declared event cannot be counted: none may be a reference");
   if constexpr (count == 0) {
     return function();
   }
@@ -500,7 +524,7 @@ inline timeline_site_t site_of = {Event::event.category,
 template <bool Logs, class Event>
 void log_declared(timeline_t* tl, const Event& value) noexcept {
   static_assert(std::is_aggregate_v<Event>, "timeline: a declared event is a plain struct, without constructors");
-  with_members(value, [tl](const auto&... members) {
+  with_members<count_arguments(Event::event.message)>(value, [tl](const auto&... members) {
     check_message<message_of<Event>, std::decay_t<decltype(members)>...>();
     if constexpr (Logs) {
       typedef timeline_types_<std::decay_t<decltype(members)>...> types;

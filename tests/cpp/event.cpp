@@ -65,6 +65,29 @@ struct wide {
   mine::point f;
   const char* g;
 };
+// Members without a default are of another kind to the compiler: it cannot leave them out.
+class id {
+ public:
+  explicit id(int n) : n_(n) {}
+  friend int timeline_value(const id& i) { return i.n_; }
+
+ private:
+  int n_;
+};
+struct started {
+  static constexpr auto event = timeline::declared("cpp", timeline::info, "started $a $b by $c with $d");
+  int a;
+  id b;
+  id c;
+  double d;
+};
+#if defined(__cpp_lib_span)
+struct fixed {
+  static constexpr auto event = timeline::declared("cpp", timeline::info, "fixed $n $three");
+  int n;
+  std::span<const unsigned short, 3> three;
+};
+#endif
 struct bare {
   static constexpr auto event = timeline::declared("cpp", timeline::info, "no members");
 };
@@ -148,6 +171,12 @@ int main(int, char** argv) {
     says(
         "a(-1) b(green) c(a text of some length, with \xc3\xa4) d([1, -2]) e([1.0, 2.0, 0.5]) f([3.0, 4.0]) "
         "g((null))");
+    tl.log(started{1, id(2), id(3), 0.5});
+    says("started a(1) b(2) by c(3) with d(0.5)");
+#if defined(__cpp_lib_span)
+    tl.log(fixed{.n = 1, .three = std::span<const unsigned short, 3>(shorts)});
+    says("fixed n(1) three([1, 2, 3])");
+#endif
     tl.log(bare{});
     says("no members");
   }
