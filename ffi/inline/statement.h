@@ -1,7 +1,7 @@
 /**
  * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
  * statement counts. Define your own before including the header, or redefine it between two
- * statements.
+ * statements, after an `#undef`.
  */
 #ifndef TIMELINE_CATEGORY
 #define TIMELINE_CATEGORY "printf"
@@ -10,7 +10,12 @@
 /**
  * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_SPAN`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
  * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine it between two
- * statements: `#define TIMELINE_CHANNELS "itv|bbc"`. The default is none.
+ * statements:
+ *
+ *     #undef TIMELINE_CHANNELS
+ *     #define TIMELINE_CHANNELS "itv|bbc"
+ *
+ * The default is none.
  */
 #ifndef TIMELINE_CHANNELS
 #define TIMELINE_CHANNELS 0
