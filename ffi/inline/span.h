@@ -10,11 +10,11 @@
  * exception. Readers pair the two as the span `engine.breath`. The message begins with words, which
  * name the span.
  *
- * It stands where a declaration may stand, and is one: so not behind `if (…)` without braces, and at
- * most once in a line. Its arguments, and all else, are as for `TIMELINE_EVENT`. They are evaluated
- * once, and only if the begin is logged. Otherwise the end is not logged either. The arguments are
- * kept until the scope is left: numbers in a few words on the stack, an event with a text or an array
- * as a copy of 1,528 bytes there. So the memory of a text may be freed before.
+ * It stands where a declaration may stand, and is one: so not behind `if (…)` without braces. Its
+ * arguments, and all else, are as for `TIMELINE_EVENT`. They are evaluated once, and only if the begin
+ * is logged. Otherwise the end is not logged either. The arguments are kept until the scope is left:
+ * numbers in a few words on the stack, an event with a text or an array as a copy of 1,528 bytes
+ * there. So the memory of a text may be freed before.
  *
  * In C, do not jump over it into its block, by `goto` or by a `case` of a `switch`. A scope that
  * longjmp leaves logs no end, and neither does one in C that an exception or the end of the thread
@@ -23,8 +23,23 @@
  * A span with newer values at its end, or that ends in another place: `timeline_define_span`, or
  * two statements of `TIMELINE_EVENT` with messages that begin with `begin` and `end`.
  */
-#define TIMELINE_SPAN(tl, level, category, ...) \
-  TIMELINE_SPAN_(TIMELINE_PASTE_(timeline_span_, __LINE__, _), tl, level, category, __VA_ARGS__)
+#define TIMELINE_SPAN(tl, level, category, ...)                                                         \
+  TIMELINE_QUIET_COUNTER_                                                                               \
+  TIMELINE_SPAN_(TIMELINE_PASTE_(timeline_span_, __COUNTER__, _), tl, level, category, __VA_ARGS__)     \
+  TIMELINE_QUIET_COUNTER_END_
+
+/* A counter and not the line, for spans of one macro. Clang 22 calls it an extension if it is pedantic. */
+#define TIMELINE_QUIET_COUNTER_
+#define TIMELINE_QUIET_COUNTER_END_
+#if defined(__clang__) && defined(__has_warning)
+#if __has_warning("-Wc2y-extensions")
+#undef TIMELINE_QUIET_COUNTER_
+#undef TIMELINE_QUIET_COUNTER_END_
+#define TIMELINE_QUIET_COUNTER_ \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc2y-extensions\"")
+#define TIMELINE_QUIET_COUNTER_END_ _Pragma("clang diagnostic pop")
+#endif
+#endif
 
 #ifdef TIMELINE_DISABLED
 #define TIMELINE_SPAN_(span, tl, level, category, ...)                  \

@@ -114,6 +114,21 @@ static void scopes(void) {
   }
 }
 
+/* Spans of one macro are on one line. */
+#define BOTH(turn)                                             \
+  TIMELINE_SPAN(tl, TIMELINE_INFO, "c", "first $turn", turn);  \
+  TIMELINE_SPAN(tl, TIMELINE_INFO, "c", "second $name", "two")
+
+static void one_line(void) {
+  {
+    BOTH(1);
+  }
+  EXPECT("begin first turn(1)");
+  EXPECT("begin second name(two)");
+  EXPECT("end second name(two)");
+  EXPECT("end first turn(1)");
+}
+
 /* The end has the arguments of the begin, whatever became of them. */
 static void arguments(void) {
   char name[32] = "eth0";
@@ -202,6 +217,7 @@ int main(int argc, char **argv) {
   CHECK_EQ(timeline_follow(at, TIMELINE_FROM_OLDEST, &cursor), TIMELINE_OK);
   defined();
   scopes();
+  one_line();
   arguments();
   levels();
   first_run();

@@ -46,6 +46,21 @@ void scopes(const timeline::ring& tl, std::vector<std::string>& expected) {
   }
 }
 
+// Spans of one macro are on one line.
+#define BOTH(tl, turn)                                           \
+  TIMELINE_SPAN(tl, timeline::info, "cpp", "first $turn", turn); \
+  TIMELINE_SPAN(tl, timeline::info, "cpp", "second")
+
+void one_line(const timeline::ring& tl, std::vector<std::string>& expected) {
+  {
+    BOTH(tl, 1);
+    [&tl] { BOTH(tl, 2); }();
+  }
+  for (const char* const text : {"begin first turn(1)", "begin second", "begin first turn(2)", "begin second",
+                                 "end second", "end first turn(2)", "end second", "end first turn(1)"})
+    expected.push_back(text);
+}
+
 // The end has the arguments of the begin, whatever became of them.
 void arguments(const timeline::ring& tl, std::vector<std::string>& expected) {
   std::string name = "a name that is long enough";
@@ -147,6 +162,7 @@ int main(int, char** argv) {
   timeline::ring tl(path, 4096);
   std::vector<std::string> expected;
   scopes(tl, expected);
+  one_line(tl, expected);
   arguments(tl, expected);
   defined(tl, expected);
   levels(tl, expected);
