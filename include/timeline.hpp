@@ -20,7 +20,8 @@
 //
 // Making, defining, saving and reading throw timeline::exception. Logging never throws, except if a
 // tracepoint<> is called with a wrong number of arguments (TIMELINE_EVENT, TIMELINE_DEFINE and
-// tracepoint<N> check it at compile time). timeline.h documents every call.
+// tracepoint<N> check it at compile time), or if a timeline_value of the program throws. timeline.h
+// documents every call.
 #ifndef TIMELINE_HPP
 #define TIMELINE_HPP
 
@@ -50,6 +51,21 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+// Whether a type has a timeline_value. An enum that has one is what that returns, and not its number.
+template <class T, class = void>
+struct timeline_has_value_ : std::false_type {};
+template <class T>
+struct timeline_has_value_<T, std::void_t<decltype(timeline_value(std::declval<const T&>()))>> : std::true_type {};
+
+// Whether it may throw.
+template <class T, bool = timeline_has_value_<T>::value>
+struct timeline_throws_ : std::false_type {};
+template <class T>
+struct timeline_throws_<T, true> {
+  using returned = std::decay_t<decltype(timeline_value(std::declval<const T&>()))>;
+  static constexpr bool value = !noexcept(timeline_value(std::declval<const T&>())) || timeline_throws_<returned>::value;
+};
 
 namespace timeline {
 
@@ -275,10 +291,14 @@ constexpr void check_message() noexcept {
                   "timeline: an argument has another type than the message gives it: let both agree, or convert it");
 }
 
+// Whether logging such arguments cannot throw: only a timeline_value can, and then nothing is logged.
+template <class... Arguments>
+inline constexpr bool never_throw = !(timeline_throws_<Arguments>::value || ...);
+
 // Logs an event that is enabled. `marked`: which of its texts are to be interned.
 template <class... Arguments>
 void log_values(timeline_t* timeline_tl_, std::uint32_t timeline_event_, std::uint64_t marked,
-                const Arguments&... arguments) noexcept {
+                const Arguments&... arguments) noexcept(never_throw<Arguments...>) {
   typedef timeline_types_<Arguments...> types;
   TIMELINE_BEGIN_(types::words(), 0);
   const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<Arguments>::of(arguments)), 0)...};
@@ -521,8 +541,26 @@ inline timeline_site_t site_of = {Event::event.category,
                                   nullptr,
                                   Event::event.with.channels};
 
+// What with_members calls to know whether logging them cannot throw.
+struct never_throw_members {
+  template <class... Members>
+  constexpr std::bool_constant<never_throw<Members...>> operator()(const Members&...) const noexcept {
+    return {};
+  }
+};
+template <class Event>
+constexpr bool never_throws() noexcept {
+  using found = decltype(with_members<count_arguments(Event::event.message)>(std::declval<const Event&>(),
+                                                                             never_throw_members()));
+  // void where with_members has refused the struct.
+  if constexpr (std::is_void_v<found>)
+    return true;
+  else
+    return found::value;
+}
+
 template <bool Logs, class Event>
-void log_declared(timeline_t* tl, const Event& value) noexcept {
+void log_declared(timeline_t* tl, const Event& value) noexcept(never_throws<Event>()) {
   static_assert(std::is_aggregate_v<Event>, "timeline: a declared event is a plain struct, without constructors");
   with_members<count_arguments(Event::event.message)>(value, [tl](const auto&... members) {
     check_message<message_of<Event>, std::decay_t<decltype(members)>...>();
@@ -547,7 +585,7 @@ class typed_tracepoint {
   typed_tracepoint() noexcept = default;
 
   template <bool Logs = TIMELINE_LOGS_>
-  void operator()(const Arguments&... arguments) const noexcept {
+  void operator()(const Arguments&... arguments) const noexcept(detail::never_throw<Arguments...>) {
     if (Logs && enabled()) detail::log_values<Arguments...>(tl_.get(), event_, marked_, arguments...);
   }
 
@@ -814,10 +852,10 @@ class ring {
     return define_span_by<Count>(::timeline_define_async_span, category, priority, message, with);
   }
 
-  // Logs a declared event: see declared. Defines it when it is first logged. Never throws: an event
-  // that cannot be defined is never logged.
+  // Logs a declared event: see declared. Defines it when it is first logged. An event that cannot be defined is
+  // never logged. Throws nothing but what a timeline_value throws.
   template <class Event, bool Logs = TIMELINE_LOGS_>
-  auto log(const Event& value) const noexcept -> std::void_t<decltype(Event::event.message)> {
+  auto log(const Event& value) const noexcept(detail::never_throws<Event>()) -> std::void_t<decltype(Event::event.message)> {
     detail::log_declared<Logs>(tl_.get(), value);
   }
 
@@ -1328,8 +1366,9 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 //   auto timeline_value(const mine& value);
 //
 // beside it, which returns one of these, or another type with such a function. What it returns by value is
-// kept until the event is logged; what a view or a pointer refers to must outlive the call. Never throws: an
-// event that cannot be defined is never logged.
+// kept until the event is logged; what a view or a pointer refers to must outlive the call. If it throws, the
+// exception leaves the statement, and nothing is logged. Nothing else throws: an event that cannot be defined is
+// never logged.
 #undef TIMELINE_CHECK_
 #define TIMELINE_CHECK_(...)                                                                     \
   struct timeline_message_ {                                                                     \
@@ -1337,12 +1376,6 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
   };                                                                                             \
   ::timeline::detail::check_arguments<timeline_message_>(false ? timeline_types_of_(__VA_ARGS__) \
                                                                : nullptr)
-
-// Whether a type has a timeline_value. An enum that has one is what that returns, and not its number.
-template <class T, class = void>
-struct timeline_has_value_ : std::false_type {};
-template <class T>
-struct timeline_has_value_<T, std::void_t<decltype(timeline_value(std::declval<const T&>()))>> : std::true_type {};
 
 template <class T>
 struct timeline_argument_<
@@ -1400,7 +1433,7 @@ template <class Returned>
 struct timeline_kept_ {
   using argument = timeline_argument_<std::remove_cv_t<std::remove_reference_t<Returned>>>;
   template <class T>
-  explicit timeline_kept_(const T& value) noexcept : returned(timeline_value(value)), made(argument::of(returned)) {}
+  explicit timeline_kept_(const T& value) : returned(timeline_value(value)), made(argument::of(returned)) {}
   timeline_kept_(const timeline_kept_&) = delete;
   timeline_kept_& operator=(const timeline_kept_&) = delete;
   operator timeline_value_t() const noexcept { return made; }
@@ -1414,7 +1447,7 @@ template <class T>
 struct timeline_argument_<T, std::enable_if_t<timeline_has_value_<T>::value>> {
   using returned = decltype(timeline_value(std::declval<const T&>()));
   enum : unsigned { type = timeline_kept_<returned>::argument::type };
-  static timeline_kept_<returned> of(const T& value) noexcept { return timeline_kept_<returned>(value); }
+  static timeline_kept_<returned> of(const T& value) { return timeline_kept_<returned>(value); }
 };
 
 #endif  // C++17

@@ -47,6 +47,16 @@ enum class state { up = 1 };
 std::string_view timeline_value(state s) { return s == state::up ? "up" : "unknown"; }
 }  // namespace mine
 
+// It throws, so nothing is logged.
+struct refusing {};
+int timeline_value(const refusing&) { throw std::runtime_error("refused"); }
+struct inside {
+  refusing inner;
+};
+refusing timeline_value(const inside& i) noexcept { return i.inner; }
+struct calm {};
+int timeline_value(const calm&) noexcept { return 1; }
+
 // Declared events: structs of named members.
 struct sent {
   static constexpr auto event =
@@ -88,6 +98,11 @@ struct fixed {
   std::span<const unsigned short, 3> three;
 };
 #endif
+struct throwing {
+  static constexpr auto event = timeline::declared("cpp", timeline::info, "never $a $b");
+  int a;
+  inside b;
+};
 struct bare {
   static constexpr auto event = timeline::declared("cpp", timeline::info, "no members");
 };
@@ -217,6 +232,26 @@ int main(int, char** argv) {
   refuses([&] { tl.define("cpp", info, "$a:f64"); }, "define<double>");
   TIMELINE_PRINTF(tl, info, "%d %s %c %.3f %p %ls", once(-5), text.c_str(), 'c', 0.125, nullptr, L"wide");
   says("-5 a text of some length, with \xc3\xa4 c 0.125 (nil) wide");
+
+  // What a timeline_value throws arrives, and nothing is logged.
+  const auto throws = [&](auto log) {
+    try {
+      log();
+      failed = 1, std::cerr << "nothing was thrown\n";
+    } catch (const std::runtime_error& e) {
+      if (std::string_view(e.what()) != "refused") failed = 1, std::cerr << e.what() << '\n';
+    }
+  };
+  const auto refused = tl.define<int, refusing>("cpp", info, "never $a $b");
+  const auto calmed = tl.define<int, calm>("cpp", info, "calm $a $b");
+  throws([&] { TIMELINE_EVENT(tl, info, "cpp", "never $text $number", text, refusing()); });
+  throws([&] { TIMELINE_EVENT(tl, info, "cpp", "never $number", inside()); });
+  throws([&] { TIMELINE_SPAN(tl, info, "cpp", "never $text $number", text, refusing()); });
+  throws([&] { refused(1, refusing()); });
+  throws([&] { tl.log(throwing{1, {}}); });
+  static_assert(!noexcept(refused(1, refusing())) && !noexcept(tl.log(throwing{1, {}})));
+  static_assert(noexcept(calmed(1, calm())) && noexcept(typed(1, 2, "", color::red)));
+  static_assert(noexcept(tl.log(bare())) && noexcept(tl.log(sent())) && !timeline_throws_<calm>::value);
 
   // Arguments are evaluated once if the event is enabled, and never if not.
   tl.priority(timeline::error);
