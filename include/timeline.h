@@ -2002,10 +2002,14 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
   return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), 0, 0);
 }
 
+/* A value of which only the type is needed. */
+template <class T>
+const T &timeline_some_();
+
 /* How a type is logged. timeline.hpp has specialisations for types of the standard library. */
 template <class T, class = void>
 struct timeline_argument_ {
-  enum : unsigned { type = sizeof(timeline_tag_(*static_cast<const T *>(nullptr))) };
+  enum : unsigned { type = sizeof(timeline_tag_(timeline_some_<T>())) };
   TIMELINE_INLINE_ timeline_value_t of(const T &x) { return timeline_of_(x); }
 };
 template <class T, size_t N>

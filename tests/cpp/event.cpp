@@ -1,6 +1,7 @@
 // TIMELINE_EVENT with the types of C++. event DIR: an empty directory.
 #include <timeline.hpp>
 
+#include <atomic>
 #include <climits>
 #include <iostream>
 
@@ -46,6 +47,12 @@ const std::string& timeline_value(const std::pair<int, named>& p) { return p.sec
 enum class state { up = 1 };
 std::string_view timeline_value(state s) { return s == state::up ? "up" : "unknown"; }
 }  // namespace mine
+
+// It converts to a number.
+struct celsius {
+  double degrees;
+  operator double() const { return degrees; }
+};
 
 // It throws, so nothing is logged.
 struct refusing {};
@@ -152,11 +159,13 @@ int main(int, char** argv) {
   says("p([1.0, 2.0]) named(of the program)");
   TIMELINE_EVENT(tl, info, "cpp", "$from $to $list $text $by $name", mine::address{0x0a000001}, mine::address{0xc0a80001},
                  mine::sevens{40}, mine::repeated{'x'}, mine::host{{0x0a0000fe}}, std::make_pair(1, mine::named{"by reference"}));
+  TIMELINE_EVENT(tl, info, "cpp", "$count $celsius", std::atomic<int>(5), celsius{2.5});
   TIMELINE_EVENT(tl, info, "cpp", "$named_by_its_function", mine::state::up);
   std::string sevens = "7";
   for (int i = 1; i < 40; i++) sevens += ", 7";
   expected.push_back("from([10, 0, 0, 1]) to([192, 168, 0, 1]) list([" + sevens + "]) text(" + std::string(40, 'x') +
                      ") by([10, 0, 0, 255]) name(by reference)");
+  says("count(5) celsius(2.5)");
   says("named_by_its_function(up)");
   TIMELINE_EVENT(tl, info, "cpp", "$wide $null $pointer", L"w\u00e4hrend", nullptr, static_cast<void*>(nullptr));
   says("wide(w\xc3\xa4hrend) null(0x0) pointer(0x0)");
