@@ -305,6 +305,8 @@ fn failures(shown: &mut Shown, snapshot: &Path) {
     let nowhere = shown.folder.join("no/folder").join(hostile("x"));
     let flag = hostile("--");
     for verb in verbs() {
+        // If there is one timeline in shared memory, of another test, then `save` saved that.
+        let _ = fs::remove_file(shown.folder.join(&nothing));
         shown.run(&[&verb, &flag]);
         shown.run(&[&verb, &nothing, &nothing, &nothing]);
         if !["record", "demo"].contains(&verb.as_str()) {
