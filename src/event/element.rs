@@ -42,6 +42,11 @@ impl Element {
         ("f64", Element::F64),
     ];
 
+    /// Its name in a message.
+    pub(super) const fn name(self) -> &'static str {
+        Element::ALL[self as usize].0
+    }
+
     /// Bytes of one.
     pub fn size(self) -> usize {
         match self {

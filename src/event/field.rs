@@ -136,7 +136,29 @@ fn split_label(label: &str) -> Option<(&str, i64)> {
 /// As a message names it.
 impl fmt::Display for FieldType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        self.parts()
+            .into_iter()
+            .try_for_each(|part| f.write_str(part))
+    }
+}
+
+impl<'a> FieldType<'a> {
+    /// The parts of its name in a message.
+    pub(crate) const fn parts(self) -> [&'a str; 3] {
+        let name = match self {
+            FieldType::Enum(labels) => return ["enum(", labels.0, ")"],
+            FieldType::Flags(labels) => return ["flags(", labels.0, ")"],
+            FieldType::Array(element) => return [element.name(), "[]", ""],
+            FieldType::I8 => "i8",
+            FieldType::I16 => "i16",
+            FieldType::I32 => "i32",
+            FieldType::I64 => "i64",
+            FieldType::U8 => "u8",
+            FieldType::U16 => "u16",
+            FieldType::U32 => "u32",
+            FieldType::U64 => "u64",
+            FieldType::F32 => "f32",
+            FieldType::F64 => "f64",
             FieldType::Bool => "bool",
             FieldType::Char => "char",
             FieldType::Hex => "hex",
@@ -147,18 +169,10 @@ impl fmt::Display for FieldType<'_> {
             FieldType::Str => "str",
             FieldType::Wstr => "wstr",
             FieldType::Istr => "istr",
-            FieldType::Enum(labels) => return write!(f, "enum({})", labels.0),
-            FieldType::Flags(labels) => return write!(f, "flags({})", labels.0),
-            FieldType::Array(element) => return write!(f, "{}[]", element.field()),
-            number => {
-                let found = Element::ALL.iter().find(|(_, own)| own.field() == *number);
-                found.map_or("", |(name, _)| name)
-            }
-        })
+        };
+        [name, "", ""]
     }
-}
 
-impl<'a> FieldType<'a> {
     /// The type at the beginning of `text`, which stands behind `$name:`, and its length. The
     /// error is the word that names no type.
     pub fn parse(text: &'a str) -> Result<(FieldType<'a>, usize), &'a str> {
@@ -182,17 +196,14 @@ impl<'a> FieldType<'a> {
             let list = name.strip_prefix(kind)?.strip_prefix('(')?;
             Labels::parse(list.strip_suffix(')')?)
         };
+        let element = |name| {
+            let found = Element::ALL.iter().find(|(own, _)| *own == name);
+            found.map(|(_, element)| *element)
+        };
+        if let Some(number) = element(name) {
+            return Some(number.field());
+        }
         Some(match name {
-            "i8" => FieldType::I8,
-            "i16" => FieldType::I16,
-            "i32" => FieldType::I32,
-            "i64" => FieldType::I64,
-            "u8" => FieldType::U8,
-            "u16" => FieldType::U16,
-            "u32" => FieldType::U32,
-            "u64" => FieldType::U64,
-            "f32" => FieldType::F32,
-            "f64" => FieldType::F64,
             "bool" => FieldType::Bool,
             "char" => FieldType::Char,
             "hex" => FieldType::Hex,
@@ -203,11 +214,7 @@ impl<'a> FieldType<'a> {
             "str" => FieldType::Str,
             "wstr" => FieldType::Wstr,
             "istr" => FieldType::Istr,
-            _ if name.ends_with("[]") => {
-                let name = &name[..name.len() - 2];
-                let found = Element::ALL.iter().find(|(own, _)| *own == name);
-                FieldType::Array(found?.1)
-            }
+            _ if name.ends_with("[]") => FieldType::Array(element(&name[..name.len() - 2])?),
             _ => match labels("enum") {
                 Some(list) => FieldType::Enum(list),
                 None => FieldType::Flags(labels("flags")?),

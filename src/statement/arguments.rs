@@ -4,15 +4,13 @@ use std::marker::PhantomData;
 
 use super::argument::Argument;
 use super::payload::Payload;
-use crate::event::FieldType;
+use super::types::Types;
 use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS, PAYLOAD_WORDS};
 use crate::ring::log::EnabledEvent;
 use crate::timeline::Timeline;
 
 /// A list of arguments: `(&a, (&b, ()))`.
-pub trait List {
-    /// How many they are.
-    const COUNT: usize;
+pub trait List: Types {
     /// Whether all are numbers.
     const NUMBERS: bool;
     /// Whether there is a text to be interned.
@@ -21,15 +19,11 @@ pub trait List {
     /// How many words the bytes of texts and arrays take.
     fn behind(&self) -> usize;
 
-    /// Their types.
-    fn types() -> Vec<FieldType<'static>>;
-
     /// Stores their words, from `at` on.
     fn store(&self, at: usize, payload: &mut Payload);
 }
 
 impl List for () {
-    const COUNT: usize = 0;
     const NUMBERS: bool = true;
     const INTERNED: bool = false;
 
@@ -38,28 +32,17 @@ impl List for () {
         0
     }
 
-    fn types() -> Vec<FieldType<'static>> {
-        Vec::new()
-    }
-
     #[inline(always)]
     fn store(&self, _: usize, _: &mut Payload) {}
 }
 
 impl<A: Argument + ?Sized, L: List> List for (&A, L) {
-    const COUNT: usize = 1 + L::COUNT;
     const NUMBERS: bool = A::IS_NUMBER && L::NUMBERS;
     const INTERNED: bool = A::IS_INTERNED || L::INTERNED;
 
     #[inline(always)]
     fn behind(&self) -> usize {
         self.0.behind() + self.1.behind()
-    }
-
-    fn types() -> Vec<FieldType<'static>> {
-        let mut types = vec![A::TYPE];
-        types.extend(L::types());
-        types
     }
 
     #[inline(always)]

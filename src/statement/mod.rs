@@ -7,6 +7,7 @@ mod named;
 mod payload;
 mod site;
 mod span;
+mod types;
 mod wide;
 
 pub use argument::{Argument, Interned};

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::Arguments;
 use super::arguments::List;
 use super::message::with_types;
+use super::types::Types;
 use crate::error::Result;
 use crate::event::{Attributes, EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
@@ -149,39 +150,49 @@ impl Site {
 
 /// The sites of a statement with type parameters: one for each of the types that it was run with.
 pub struct Sites {
-    words: Words,
-    first: OnceLock<Node>,
-}
-
-struct Node {
-    types: fn() -> Vec<FieldType<'static>>,
+    /// The [`Types::KEY`] of the first one; 0 if it is still free.
+    key: AtomicU64,
     site: Site,
-    next: OnceLock<Box<Node>>,
+    next: OnceLock<Box<Sites>>,
 }
 
 impl Sites {
     /// Those of a statement that did not run yet.
     pub const fn new(words: Words) -> Sites {
         Sites {
-            words,
-            first: OnceLock::new(),
+            key: AtomicU64::new(0),
+            site: Site::new(words),
+            next: OnceLock::new(),
         }
     }
 
     /// The site for these arguments. Allocates and may wait when it is first called for them.
     #[inline]
-    pub fn of<A: List>(&'static self, _: Arguments<A>) -> &'static Site {
-        let new = || Node {
-            types: A::types,
-            site: Site::new(self.words),
-            next: OnceLock::new(),
-        };
-        let mut node = self.first.get_or_init(new);
-        // Functions of one address do the same. One function may have several addresses: then it
-        // has several sites, which find the same event.
-        while !std::ptr::fn_addr_eq(node.types, A::types as fn() -> Vec<FieldType<'static>>) {
-            node = node.next.get_or_init(|| Box::new(new()));
+    pub fn of<A: Types>(&'static self, _: Arguments<A>) -> &'static Site {
+        const { assert!(A::KEY != 0, "these types look like none") };
+        // Relaxed: the key guards nothing but itself.
+        match self.key.load(Ordering::Relaxed) == A::KEY {
+            true => &self.site,
+            false => self.find(A::KEY),
         }
-        &node.site
+    }
+
+    #[inline(never)]
+    fn find(&'static self, key: u64) -> &'static Site {
+        let mut sites = self;
+        while !sites.is_of(key) {
+            let words = self.site.words;
+            sites = sites.next.get_or_init(|| Box::new(Sites::new(words)));
+        }
+        &sites.site
+    }
+
+    /// Whether the first site is that of these types; it becomes theirs if it is free.
+    fn is_of(&self, key: u64) -> bool {
+        let order = Ordering::Relaxed;
+        match self.key.compare_exchange(0, key, order, order) {
+            Ok(_) => true,
+            Err(taken) => taken == key,
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::argument::Argument;
 use super::arguments::{Arguments, List};
 use super::site::{Site, Words};
+use super::types::Types;
 use crate::event::{EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
 use crate::timeline::{SpanValues, Timeline};
@@ -190,7 +191,7 @@ macro_rules! span_values {
 pub use {span_attributes as spans, span_statement, span_values as kept};
 
 /// A list of arguments that a span owns: `(a, (b, ()))`.
-pub trait Keep {
+pub trait Keep: Types {
     /// The list of references to them.
     type References<'a>: List
     where
@@ -198,9 +199,6 @@ pub trait Keep {
 
     /// References to them.
     fn references(&self) -> Self::References<'_>;
-
-    /// Their types.
-    fn types() -> Vec<FieldType<'static>>;
 }
 
 impl Keep for () {
@@ -208,10 +206,6 @@ impl Keep for () {
 
     #[inline(always)]
     fn references(&self) {}
-
-    fn types() -> Vec<FieldType<'static>> {
-        Vec::new()
-    }
 }
 
 impl<A: Argument, K: Keep> Keep for (A, K) {
@@ -223,12 +217,6 @@ impl<A: Argument, K: Keep> Keep for (A, K) {
     #[inline(always)]
     fn references(&self) -> Self::References<'_> {
         (&self.0, self.1.references())
-    }
-
-    fn types() -> Vec<FieldType<'static>> {
-        let mut types = vec![A::TYPE];
-        types.extend(K::types());
-        types
     }
 }
 

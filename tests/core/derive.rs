@@ -183,6 +183,28 @@ fn what_was_defined_before_is_logged_without_allocations() {
     assert_eq!(shown(&attach(name.path())).len(), 3);
 }
 
+#[test]
+fn types_that_are_shown_alike_are_one_event_that_one_define_prepares() {
+    let name = Name::new("derive");
+    let tl = timeline(&name);
+    event!(tl, Priority::Info, "rust", "first");
+    let number = 7_u16;
+    let (list, r#type) = ([1, 2, 3], Some("a"));
+    let log = |value: &u16| {
+        HTTPRequest {
+            value,
+            list,
+            r#type,
+        }
+        .log(&tl);
+    };
+    HTTPRequest::<u16, 3>::define(&tl).expect("defined");
+    let before = ALLOCATIONS.get();
+    log(&number);
+    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(attach(name.path()).definitions().count(), 2);
+}
+
 fn log(tl: &Timeline, texts: &[String], list: &[u32]) {
     let [first, second, third] = texts else {
         unreachable!("three texts");

@@ -1,0 +1,56 @@
+//! The types of a list of arguments: a number that tells other lists apart, known when compiled.
+
+use super::argument::Argument;
+use crate::event::FieldType;
+
+/// A list of arguments, of which only the types are asked.
+pub trait Types {
+    /// How many they are.
+    const COUNT: usize;
+    /// A hash of the types as a message has them. Two lists share it if they are the same event.
+    const KEY: u64;
+
+    /// The types.
+    fn types() -> Vec<FieldType<'static>>;
+}
+
+impl Types for () {
+    const COUNT: usize = 0;
+    const KEY: u64 = FNV_BASIS;
+
+    fn types() -> Vec<FieldType<'static>> {
+        Vec::new()
+    }
+}
+
+impl<A: Argument, T: Types> Types for (A, T) {
+    const COUNT: usize = 1 + T::COUNT;
+    const KEY: u64 = hash(T::KEY, A::TYPE);
+
+    fn types() -> Vec<FieldType<'static>> {
+        let mut types = vec![A::TYPE];
+        types.extend(T::types());
+        types
+    }
+}
+
+const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+/// The hash of a list before which one more type stands. By 64 bits, no two lists of a program are
+/// mistaken for one another.
+const fn hash(mut hash: u64, kind: FieldType) -> u64 {
+    let parts = kind.parts();
+    let mut part = 0;
+    while part < parts.len() {
+        let text = parts[part].as_bytes();
+        let mut at = 0;
+        while at < text.len() {
+            hash = (hash ^ text[at] as u64).wrapping_mul(FNV_PRIME);
+            at += 1;
+        }
+        part += 1;
+    }
+    // What no name has: `u8, u16` is not `u8u16`.
+    (hash ^ b'\n' as u64).wrapping_mul(FNV_PRIME)
+}
