@@ -56,42 +56,42 @@ impl<A: Argument + ?Sized, L: List> List for (&A, L) {
     }
 }
 
-/// The types of a list, without its values.
-pub struct Arguments<A>(PhantomData<A>);
+/// The types of a list, without its values, and how their statement finds its site.
+pub struct Arguments<A, F>(PhantomData<(A, F)>);
 
-impl<A> Clone for Arguments<A> {
+impl<A, F> Clone for Arguments<A, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<A> Copy for Arguments<A> {}
+impl<A, F> Copy for Arguments<A, F> {}
 
-impl<A> Default for Arguments<A> {
+impl<A, F> Default for Arguments<A, F> {
     fn default() -> Self {
         Arguments(PhantomData)
     }
 }
 
-impl<A> Arguments<A> {
+impl<A, F> Arguments<A, F> {
     /// Those of the list that is logged later.
     #[inline(always)]
-    pub fn new() -> Arguments<A> {
+    pub fn new() -> Arguments<A, F> {
+        Arguments::default()
+    }
+
+    /// Those of these values.
+    #[inline(always)]
+    pub fn of(_: &A) -> Arguments<A, F> {
         Arguments::default()
     }
 }
 
-impl<A: List> Arguments<A> {
-    /// Those of these values.
-    #[inline(always)]
-    pub fn of(_: &A) -> Arguments<A> {
-        Arguments::default()
-    }
-
+impl<A: List, F> Arguments<A, F> {
     /// Logs the words of `N` values: as arguments if they are numbers and there are at most four,
-    /// else as a payload.
+    /// else as a payload. `_` tells how the statement has found the event.
     #[inline(always)]
-    pub fn log<const N: usize>(self, timeline: &Timeline, event: EnabledEvent, values: A) {
+    pub fn log<const N: usize>(self, timeline: &Timeline, event: EnabledEvent, values: A, _: F) {
         const { assert!(N == A::COUNT) };
         if A::NUMBERS && N <= MAX_ARGUMENTS {
             let mut words = [0; MAX_ARGUMENTS];

@@ -2,6 +2,7 @@
 
 mod argument;
 mod arguments;
+mod fixed;
 mod message;
 mod named;
 mod payload;
@@ -12,10 +13,11 @@ mod wide;
 
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
+pub use fixed::{Each, Fixed, One};
 pub use message::{check, check_channels, check_span};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use payload::Payload;
-pub use site::{Site, Sites, Words};
+pub use site::{Sites, Words};
 #[doc(hidden)]
 pub use span::{Keep, Kept, SpanSite, kept, span_statement, spans};
 pub use wide::Wide;
@@ -47,6 +49,8 @@ pub use crate::timeline::{ON, Timeline};
 /// event cannot be defined, its events are dropped and counted
 /// ([`Dropped::undefined`](crate::Dropped::undefined)), and one run in 1,024 tries again. So a
 /// statement must not run in a signal handler; use [`Timeline::log`](crate::Timeline::log) there.
+///
+/// In generic code, each set of types is an event of its own.
 ///
 /// A struct with these arguments as its fields can derive [`Event`](derive@crate::Event).
 ///
@@ -121,8 +125,8 @@ macro_rules! event_statement {
         $(, $name:ident $(= $value:expr)?)* $(,)?
     ) => {{
         const COUNT: usize = <[&str]>::len(&[$(::core::stringify!($name)),*]);
-        static SITE: $crate::statement::Site =
-            $crate::statement::Site::new($crate::statement::Words {
+        static SITE: $crate::statement::Sites =
+            $crate::statement::Sites::new($crate::statement::Words {
                 category: $category,
                 message: $message,
                 place: (::core::file!(), ::core::line!()),
@@ -139,7 +143,9 @@ macro_rules! event_statement {
         // optimise.
         if $crate::statement::ON {
             let timeline: &$crate::statement::Timeline = &$timeline;
-            let arguments = $crate::statement::Arguments::new();
+            // The compiler learns the types of these below: where the values stand, and how the
+            // site is found, which depends on their types.
+            let arguments = $crate::statement::Arguments::<_, _>::new();
             if let ::core::option::Option::Some(event) =
                 SITE.event(timeline, $priority, arguments)
             {
@@ -147,6 +153,7 @@ macro_rules! event_statement {
                     timeline,
                     event,
                     $crate::statement::values!($($name $(= $value)?,)*),
+                    arguments.how(),
                 );
             }
         }

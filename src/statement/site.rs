@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Arguments;
-use super::arguments::List;
+use super::fixed::Find;
 use super::message::with_types;
 use super::types::Types;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub struct Words {
     pub attributes: Attributes<'static>,
 }
 
-/// One statement, in static memory.
+/// One statement, or one instantiation of it.
 pub struct Site {
     words: Words,
     /// Its events for up to 8 pairs of a timeline and a priority: the timeline's number in 32 bits,
@@ -50,21 +50,6 @@ impl Site {
         }
     }
 
-    /// The event of this statement, if it is enabled. Defines it in the first run.
-    #[inline(always)]
-    pub fn event<A: List>(
-        &self,
-        timeline: &Timeline,
-        priority: Priority,
-        _: Arguments<A>,
-    ) -> Option<EnabledEvent> {
-        let event = match self.find(timeline, priority) {
-            Some(event) => event,
-            None => self.define(timeline, priority, A::types)?,
-        };
-        timeline.enabled_event(event)
-    }
-
     /// The event of this statement, if it was defined.
     #[inline(always)]
     pub fn find(&self, timeline: &Timeline, priority: Priority) -> Option<EventId> {
@@ -83,18 +68,15 @@ impl Site {
         (&self.events[index as usize], pair)
     }
 
-    /// Defines the event, so that the first run takes no lock.
-    ///
-    /// # Errors
-    /// Those of [`Timeline::define_event`].
-    pub fn define_first<A: List>(
+    /// Defines the event and remembers it.
+    fn define_first(
         &self,
         timeline: &Timeline,
         priority: Priority,
-        _: Arguments<A>,
+        types: &[FieldType<'static>],
     ) -> Result<EventId> {
         let (word, pair) = self.known(timeline, priority);
-        let event = self.define_now(timeline, priority, &A::types())?;
+        let event = self.define_now(timeline, priority, types)?;
         // Relaxed: the word guards nothing but itself.
         word.store(pair << 24 | u64::from(event.0), Ordering::Relaxed);
         Ok(event)
@@ -148,7 +130,8 @@ impl Site {
     }
 }
 
-/// The sites of a statement with type parameters: one for each of the types that it was run with.
+/// The sites of a statement, in static memory: one, or one for each of the types that it was run
+/// with.
 pub struct Sites {
     /// The [`Types::KEY`] of the first one; 0 if it is still free.
     key: AtomicU64,
@@ -166,9 +149,44 @@ impl Sites {
         }
     }
 
-    /// The site for these arguments. Allocates and may wait when it is first called for them.
-    #[inline]
-    pub fn of<A: Types>(&'static self, _: Arguments<A>) -> &'static Site {
+    /// The event of this statement, if it is enabled. Defines it in the first run.
+    #[inline(always)]
+    pub fn event<A: Types, F: Find>(
+        &'static self,
+        timeline: &Timeline,
+        priority: Priority,
+        _: Arguments<A, F>,
+    ) -> Option<EnabledEvent> {
+        let site = F::site::<A>(self);
+        let event = match site.find(timeline, priority) {
+            Some(event) => event,
+            None => site.define(timeline, priority, A::types)?,
+        };
+        timeline.enabled_event(event)
+    }
+
+    /// Defines the event, so that the first run takes no lock.
+    ///
+    /// # Errors
+    /// Those of [`Timeline::define_event`].
+    pub fn define_first<A: Types, F: Find>(
+        &'static self,
+        timeline: &Timeline,
+        priority: Priority,
+        _: Arguments<A, F>,
+    ) -> Result<EventId> {
+        F::site::<A>(self).define_first(timeline, priority, &A::types())
+    }
+
+    /// The site of a statement that has one.
+    #[inline(always)]
+    pub fn only(&self) -> &Site {
+        &self.site
+    }
+
+    /// The site for these types. Allocates and may wait when it is first called for them.
+    #[inline(always)]
+    pub fn of<A: Types>(&'static self) -> &'static Site {
         const { assert!(A::KEY != 0, "these types look like none") };
         // Relaxed: the key guards nothing but itself.
         match self.key.load(Ordering::Relaxed) == A::KEY {

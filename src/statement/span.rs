@@ -2,7 +2,8 @@
 
 use super::argument::Argument;
 use super::arguments::{Arguments, List};
-use super::site::{Site, Words};
+use super::fixed::Find;
+use super::site::{Site, Sites, Words};
 use super::types::Types;
 use crate::event::{EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
@@ -160,12 +161,15 @@ macro_rules! span_statement {
         // As in `event!`.
         if $crate::statement::ON {
             let timeline: &$crate::statement::Timeline = &$timeline;
-            let kept = $crate::statement::Kept::<_, COUNT>::none();
-            match SITE.begin(timeline, $priority, &kept) {
+            let arguments = $crate::statement::Arguments::<_, _>::new();
+            match SITE.begin(timeline, $priority, arguments) {
                 ::core::option::Option::Some(events) => $crate::$guard::begin(
                     timeline,
                     events,
-                    kept.keep($crate::statement::kept!($($name $(= $value)?,)*)),
+                    arguments.keep::<COUNT>(
+                        $crate::statement::kept!($($name $(= $value)?,)*),
+                        arguments.how(),
+                    ),
                 ),
                 ::core::option::Option::None => $crate::$guard::none(),
             }
@@ -220,95 +224,90 @@ impl<A: Argument, K: Keep> Keep for (A, K) {
     }
 }
 
-/// `N` arguments that a span keeps; none before they are evaluated.
-pub struct Kept<K, const N: usize>(Option<K>);
+/// `N` arguments that a span keeps.
+pub struct Kept<K, const N: usize>(K);
 
-impl<K: Keep, const N: usize> Kept<K, N> {
-    /// Tells the types of those that are kept later.
+impl<K: Keep, F> Arguments<K, F> {
+    /// Keeps these. `_` tells how the statement has found the events.
     #[inline(always)]
-    pub fn none() -> Self {
-        Kept(None)
-    }
-
-    /// Keeps these.
-    #[inline(always)]
-    pub fn keep(self, arguments: K) -> Self {
-        Kept(Some(arguments))
+    pub fn keep<const N: usize>(self, arguments: K, _: F) -> Kept<K, N> {
+        Kept(arguments)
     }
 }
 
 impl<K: Keep, const N: usize> SpanValues for Kept<K, N> {
     #[inline(always)]
     fn log(&self, timeline: &Timeline, event: EnabledEvent) {
-        if let Some(arguments) = &self.0 {
-            let references = arguments.references();
-            Arguments::of(&references).log::<N>(timeline, event, references);
-        }
+        let references = self.0.references();
+        Arguments::of(&references).log::<N>(timeline, event, references, ());
     }
 }
 
 /// The two statements of a span, in static memory.
 pub struct SpanSite {
-    begin: Site,
-    end: Site,
+    begin: Sites,
+    end: Sites,
 }
 
 impl SpanSite {
     /// A site that knows no event yet.
     pub const fn new(begin: Words, end: Words) -> SpanSite {
         SpanSite {
-            begin: Site::new(begin),
-            end: Site::new(end),
+            begin: Sites::new(begin),
+            end: Sites::new(end),
         }
     }
 
     /// The events of this span, if it begins now. Defines them in the first run.
     #[inline(always)]
-    pub fn begin<K: Keep, const N: usize>(
-        &self,
+    pub fn begin<K: Types, F: Find>(
+        &'static self,
         timeline: &Timeline,
         priority: Priority,
-        _: &Kept<K, N>,
+        _: Arguments<K, F>,
     ) -> Option<(EnabledEvent, EventId)> {
-        let begin = match self.begin.find(timeline, priority) {
+        let site = F::site::<K>(&self.begin);
+        let begin = match site.find(timeline, priority) {
             Some(event) => event,
-            None => self.define(timeline, priority, K::types)?,
+            None => define(site, F::site::<K>(&self.end), timeline, priority, K::types)?,
         };
         let begin = timeline.enabled_event(begin)?;
-        let end = match self.end.find(timeline, priority) {
+        let site = F::site::<K>(&self.end);
+        let end = match site.find(timeline, priority) {
             Some(event) => event,
-            None => self.define_end(timeline, priority, K::types)?,
+            None => define_end(site, timeline, priority, K::types)?,
         };
         Some((begin, end))
     }
+}
 
-    /// Defines both events, so that a later run takes no lock.
-    #[cold]
-    #[inline(never)]
-    fn define(
-        &self,
-        timeline: &Timeline,
-        priority: Priority,
-        types: fn() -> Vec<FieldType<'static>>,
-    ) -> Option<EventId> {
-        self.end.define(timeline, priority, types);
-        self.begin.define(timeline, priority, types)
-    }
+/// Defines both events, so that a later run takes no lock.
+#[cold]
+#[inline(never)]
+fn define(
+    begin: &Site,
+    end: &Site,
+    timeline: &Timeline,
+    priority: Priority,
+    types: fn() -> Vec<FieldType<'static>>,
+) -> Option<EventId> {
+    end.define(timeline, priority, types);
+    begin.define(timeline, priority, types)
+}
 
-    /// Defines the end of a span whose begin is defined. If it cannot be defined, the begin is not
-    /// logged, and so counted as well.
-    #[cold]
-    #[inline(never)]
-    fn define_end(
-        &self,
-        timeline: &Timeline,
-        priority: Priority,
-        types: fn() -> Vec<FieldType<'static>>,
-    ) -> Option<EventId> {
-        let end = self.end.define(timeline, priority, types);
-        if end.is_none() {
-            timeline.dropped_undefined(priority);
-        }
-        end
+/// Defines the end of a span whose begin is defined. If it cannot be defined, the begin is not
+/// logged, and so counted as well.
+#[cold]
+#[inline(never)]
+fn define_end(
+    end: &Site,
+    timeline: &Timeline,
+    priority: Priority,
+    types: fn() -> Vec<FieldType<'static>>,
+) -> Option<EventId> {
+    let end = end.define(timeline, priority, types);
+    if end.is_none() {
+        timeline.dropped_undefined(priority);
     }
+    end
 }

@@ -8,6 +8,7 @@ mod channels;
 mod concurrency;
 mod derive;
 mod fork;
+mod generic;
 mod golden;
 mod golden_typed;
 mod hostile;

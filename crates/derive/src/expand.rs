@@ -22,10 +22,6 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
     let channels = options.channels.clone();
     let channels = channels.unwrap_or(LitStr::new("", Span::call_site()));
     let important = options.important;
-    let kind = match is_generic(input) {
-        true => quote!(Sites),
-        false => quote!(Site),
-    };
     let functions = functions(input, &options, &order);
     let generics = bounded(&input.generics, &order, library);
     let (implemented, arguments, conditions) = generics.split_for_impl();
@@ -34,7 +30,7 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
         const _: () = {
             #statement::check(#category, #message, &[#(#names),*]);
             #statement::check_channels(#channels);
-            static SITE: #statement::#kind = #statement::#kind::new(#statement::Words {
+            static SITE: #statement::Sites = #statement::Sites::new(#statement::Words {
                 category: #category,
                 message: #message,
                 place: (::core::file!(), ::core::line!()),
@@ -73,9 +69,10 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
         let name = &field.ident;
         quote_spanned!(field.ty.span()=> &self.#name)
     });
-    let site = match is_generic(input) {
-        true => quote!(SITE.of(arguments)),
-        false => quote!(SITE),
+    // An event of its own for each set of types.
+    let how = match is_generic(input) {
+        true => quote!(#statement::Each),
+        false => quote!(#statement::One),
     };
     let (count, visible) = (order.len(), &input.vis);
     quote! {
@@ -86,9 +83,9 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
             if #statement::ON {
                 let values = #values;
                 let arguments = #statement::Arguments::of(&values);
-                let event = #site.event(timeline, #priority, arguments);
+                let event = SITE.event(timeline, #priority, arguments);
                 if let ::core::option::Option::Some(event) = event {
-                    arguments.log::<#count>(timeline, event, values);
+                    arguments.log::<#count>(timeline, event, values, #how);
                 }
             }
         }
@@ -99,8 +96,8 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
         /// Those of `Timeline::define_event`.
         #[allow(dead_code, reason = "one of two ways")]
         #visible fn define(timeline: &#library::Timeline) -> #library::Result<#library::EventId> {
-            let arguments = #statement::Arguments::<#types>::new();
-            #site.define_first(timeline, #priority, arguments)
+            let arguments = #statement::Arguments::<#types, #how>::new();
+            SITE.define_first(timeline, #priority, arguments)
         }
     }
 }

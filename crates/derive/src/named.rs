@@ -41,6 +41,9 @@ pub fn named(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             #[automatically_derived]
+            impl #statement::Fixed for #own {}
+
+            #[automatically_derived]
             impl #library::Argument for #own {
                 const TYPE: #library::FieldType<'static> = #statement::enum_of::<Self>();
 
