@@ -124,8 +124,9 @@ macro_rules! event_statement {
         $timeline:expr, $priority:expr, $category:literal, $message:literal
         $(, $name:ident $(= $value:expr)?)* $(,)?
     ) => {{
-        const COUNT: usize = <[&str]>::len(&[$(::core::stringify!($name)),*]);
-        static SITE: $crate::statement::Sites =
+        // Whatever has a name here has one that no expression of a person has: also what they say
+        // would mean it.
+        static __TIMELINE_SITES: $crate::statement::Sites =
             $crate::statement::Sites::new($crate::statement::Words {
                 category: $category,
                 message: $message,
@@ -142,18 +143,18 @@ macro_rules! event_statement {
         // With the feature `off` the compiler checks this and drops it, even when it does not
         // optimise.
         if $crate::statement::ON {
-            let timeline: &$crate::statement::Timeline = &$timeline;
+            let __timeline: &$crate::statement::Timeline = &$timeline;
             // The compiler learns the types of these below: where the values stand, and how the
             // site is found, which depends on their types.
-            let arguments = $crate::statement::Arguments::<_, _>::new();
-            if let ::core::option::Option::Some(event) =
-                SITE.event(timeline, $priority, arguments)
+            let __arguments = $crate::statement::Arguments::<_, _>::new();
+            if let ::core::option::Option::Some(__event) =
+                __TIMELINE_SITES.event(__timeline, $priority, __arguments)
             {
-                arguments.log::<COUNT>(
-                    timeline,
-                    event,
+                __arguments.log::<{ <[&str]>::len(&[$(::core::stringify!($name)),*]) }>(
+                    __timeline,
+                    __event,
                     $crate::statement::values!($($name $(= $value)?,)*),
-                    arguments.how(),
+                    __arguments.how(),
                 );
             }
         }

@@ -135,40 +135,37 @@ macro_rules! span_statement {
         $timeline:expr, $priority:expr, $category:literal, $message:literal
         $(, $name:ident $(= $value:expr)?)* $(,)?
     ) => {{
-        const COUNT: usize = <[&str]>::len(&[$(::core::stringify!($name)),*]);
-        const fn words(message: &'static str) -> $crate::statement::Words {
+        // As in `event!`.
+        static __TIMELINE_SITES: $crate::statement::SpanSite = $crate::statement::SpanSite::new(
             $crate::statement::Words {
                 category: $category,
-                message,
+                message: $message,
                 place: (::core::file!(), ::core::line!()),
                 attributes: $crate::statement::Attributes {
                     channels: $channels,
                     important: $important,
                 },
-            }
-        }
-        static SITE: $crate::statement::SpanSite = $crate::statement::SpanSite::new(
-            words(::core::concat!($begin, $message)),
-            words(::core::concat!($end, $message)),
+            },
+            ::core::concat!($begin, $message),
+            ::core::concat!($end, $message),
         );
         const _: () = {
             let names: &[&str] = &[$(::core::stringify!($name)),*];
             $crate::statement::check($category, ::core::concat!($begin, $message), names);
             $crate::statement::check($category, ::core::concat!($end, $message), names);
-            $crate::statement::check_span($message, $key, COUNT);
+            $crate::statement::check_span($message, $key, names.len());
             $crate::statement::check_channels($channels);
         };
-        // As in `event!`.
         if $crate::statement::ON {
-            let timeline: &$crate::statement::Timeline = &$timeline;
-            let arguments = $crate::statement::Arguments::<_, _>::new();
-            match SITE.begin(timeline, $priority, arguments) {
-                ::core::option::Option::Some(events) => $crate::$guard::begin(
-                    timeline,
-                    events,
-                    arguments.keep::<COUNT>(
+            let __timeline: &$crate::statement::Timeline = &$timeline;
+            let __arguments = $crate::statement::Arguments::<_, _>::new();
+            match __TIMELINE_SITES.begin(__timeline, $priority, __arguments) {
+                ::core::option::Option::Some(__events) => $crate::$guard::begin(
+                    __timeline,
+                    __events,
+                    __arguments.keep::<{ <[&str]>::len(&[$(::core::stringify!($name)),*]) }>(
                         $crate::statement::kept!($($name $(= $value)?,)*),
-                        arguments.how(),
+                        __arguments.how(),
                     ),
                 ),
                 ::core::option::Option::None => $crate::$guard::none(),
@@ -250,11 +247,17 @@ pub struct SpanSite {
 }
 
 impl SpanSite {
-    /// A site that knows no event yet.
-    pub const fn new(begin: Words, end: Words) -> SpanSite {
+    /// A site that knows no event yet, of events with these messages.
+    pub const fn new(words: Words, begin: &'static str, end: &'static str) -> SpanSite {
         SpanSite {
-            begin: Sites::new(begin),
-            end: Sites::new(end),
+            begin: Sites::new(Words {
+                message: begin,
+                ..words
+            }),
+            end: Sites::new(Words {
+                message: end,
+                ..words
+            }),
         }
     }
 

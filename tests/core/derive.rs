@@ -183,6 +183,30 @@ fn what_was_defined_before_is_logged_without_allocations() {
     assert_eq!(shown(&attach(name.path())).len(), 3);
 }
 
+const SITE: usize = 2;
+const NAMES: u8 = 3;
+
+#[derive(Event)]
+#[event(category = "rust")]
+struct Own {
+    list: [u8; SITE],
+    #[event(skip)]
+    _other: [u8; NAMES as usize],
+}
+
+#[test]
+fn types_of_fields_mean_what_they_mean_elsewhere() {
+    let name = Name::new("derive");
+    let tl = timeline(&name);
+    let _other = [0; 3];
+    Own {
+        list: [1, 2],
+        _other,
+    }
+    .log(&tl);
+    assert_eq!(shown(&attach(name.path())), ["own list([1, 2])"]);
+}
+
 #[test]
 fn types_that_are_shown_alike_are_one_event_that_one_define_prepares() {
     let name = Name::new("derive");

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, UNIX_EPOCH};
 
-use timeline::{Attached, Bytes, Level, Order, Priority, Timeline, dump, event};
+use timeline::{Attached, Bytes, Level, Order, Priority, Timeline, dump, event, span};
 
 use crate::allocator::ALLOCATIONS;
 use crate::support::{Name, attach};
@@ -231,4 +231,56 @@ fn events_of_a_statement_that_cannot_be_defined_are_counted() {
         event!(tl, Priority::Info, "rust", "too late");
     }
     assert_eq!(undefined(), 2500);
+}
+
+#[test]
+fn expressions_mean_what_they_mean_elsewhere() {
+    const COUNT: u32 = 4711;
+    static SITE: u32 = 12;
+    fn words(x: u32) -> u32 {
+        x * 2
+    }
+    #[allow(
+        non_upper_case_globals,
+        reason = "as a variable in a statement might be named"
+    )]
+    static timeline: u8 = 1;
+    #[allow(
+        non_upper_case_globals,
+        reason = "as a variable in a statement might be named"
+    )]
+    const event: u8 = 2;
+
+    let name = Name::new("statement");
+    let tl = Timeline::with_size(name.path(), 1024, 65_536).expect("created");
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{n} {site} {f}",
+        n = COUNT,
+        site = SITE,
+        f = words(3)
+    );
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{a} {b}",
+        a = timeline,
+        b = event
+    );
+    drop(span!(
+        tl,
+        Priority::Info,
+        "rust",
+        "s {n} {site} {f}",
+        n = COUNT,
+        site = SITE,
+        f = words(3)
+    ));
+    let shown = shown(&attach(name.path()));
+    assert_eq!(shown[..2], ["n(4711) site(12) f(6)", "a(1) b(2)"]);
+    assert_eq!(shown[2], "begin s n(4711) site(12) f(6)");
+    assert!(shown[3].starts_with("end s n(4711) site(12) f(6)"));
 }

@@ -30,7 +30,8 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
         const _: () = {
             #statement::check(#category, #message, &[#(#names),*]);
             #statement::check_channels(#channels);
-            static SITE: #statement::Sites = #statement::Sites::new(#statement::Words {
+            // Items and variables have names here that no type of a field has.
+            static __TIMELINE_SITES: #statement::Sites = #statement::Sites::new(#statement::Words {
                 category: #category,
                 message: #message,
                 place: (::core::file!(), ::core::line!()),
@@ -81,11 +82,11 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
         #[inline]
         #visible fn log(&self, timeline: &#library::Timeline) {
             if #statement::ON {
-                let values = #values;
-                let arguments = #statement::Arguments::of(&values);
-                let event = SITE.event(timeline, #priority, arguments);
-                if let ::core::option::Option::Some(event) = event {
-                    arguments.log::<#count>(timeline, event, values, #how);
+                let __values = #values;
+                let __arguments = #statement::Arguments::of(&__values);
+                let __event = __TIMELINE_SITES.event(timeline, #priority, __arguments);
+                if let ::core::option::Option::Some(__event) = __event {
+                    __arguments.log::<#count>(timeline, __event, __values, #how);
                 }
             }
         }
@@ -96,8 +97,8 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
         /// Those of `Timeline::define_event`.
         #[allow(dead_code, reason = "one of two ways")]
         #visible fn define(timeline: &#library::Timeline) -> #library::Result<#library::EventId> {
-            let arguments = #statement::Arguments::<#types, #how>::new();
-            SITE.define_first(timeline, #priority, arguments)
+            let __arguments = #statement::Arguments::<#types, #how>::new();
+            __TIMELINE_SITES.define_first(timeline, #priority, __arguments)
         }
     }
 }

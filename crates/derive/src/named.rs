@@ -31,13 +31,13 @@ pub fn named(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #[allow(deprecated, reason = "all have names")]
         const _: () = {
-            const NAMES: &[(&str, i64)] = &[#((#names, #own::#variants as i64)),*];
-            const LIST: [u8; #statement::length_of_names(NAMES)] =
-                #statement::list_of_names(NAMES);
+            const __TIMELINE_NAMES: &[(&str, i64)] = &[#((#names, #own::#variants as i64)),*];
+            const __TIMELINE_LIST: [u8; #statement::length_of_names(__TIMELINE_NAMES)] =
+                #statement::list_of_names(__TIMELINE_NAMES);
 
             #[automatically_derived]
             impl #library::Named for #own {
-                const NAMES: &'static str = #statement::text_of_names(&LIST);
+                const NAMES: &'static str = #statement::text_of_names(&__TIMELINE_LIST);
             }
 
             #[automatically_derived]
