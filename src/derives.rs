@@ -40,8 +40,8 @@
 ///
 /// Without a message, it has the words of the struct's name and all fields: `TcpSent` logs `tcp
 /// sent {size} {host}`. Each field is a `timeline::Argument`, or is left out by `#[event(skip)]`.
-/// The documentation of the struct explains the event to readers. Lifetimes and type parameters
-/// work; each set of types is an event of its own.
+/// The documentation of the struct explains the event to readers. Lifetimes, type parameters and
+/// constant parameters work; each set of types is an event of its own.
 ///
 /// The struct gets two functions, as visible as itself:
 ///

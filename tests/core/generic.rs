@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::thread;
 
-use timeline::{Argument, Flags, Named, Priority, Timeline, async_span, event, span};
+use timeline::{Argument, Event, Flags, Named, Priority, Timeline, async_span, event, span};
 
 use crate::allocator::ALLOCATIONS;
 use crate::statement::{shown, timeline};
@@ -189,4 +189,27 @@ fn the_first_runs_of_many_types_may_be_at_the_same_time() {
     lines.dedup();
     let values = ["0.5", "1", "text"];
     assert_eq!(lines, values.map(|x| format!("has n(1) x({x}) y({x})")));
+}
+
+#[derive(Event)]
+#[event(category = "rust")]
+struct Bits<const N: usize>
+where
+    Bit<N>: Named,
+{
+    bits: Flags<Bit<N>>,
+}
+
+#[test]
+fn a_constant_parameter_of_a_struct_decides_about_its_event() {
+    let name = Name::new("generic");
+    let tl = timeline(&name);
+    for _ in 0..2 {
+        let bits = Flags::new(1);
+        Bits::<1> { bits }.log(&tl);
+        let bits = Flags::new(1);
+        Bits::<2> { bits }.log(&tl);
+    }
+    let expected = ["bits bits(one)", "bits bits(two)"].repeat(2);
+    assert_eq!(shown(&attach(name.path())), expected);
 }

@@ -3,7 +3,10 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Field, Fields, Generics, LitStr, Path, Result, parse_quote};
+use syn::{
+    Data, DeriveInput, Error, Field, Fields, GenericParam, Generics, LitStr, Path, Result,
+    parse_quote,
+};
 
 use crate::message::{by_name, places};
 use crate::options::{Options, documentation, is_skipped, name};
@@ -50,8 +53,10 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
+/// Whether something decides about the types of fields: a type, or a constant.
 fn is_generic(input: &DeriveInput) -> bool {
-    input.generics.type_params().next().is_some()
+    let mut parameters = input.generics.params.iter();
+    parameters.any(|parameter| !matches!(parameter, GenericParam::Lifetime(_)))
 }
 
 /// `log` and `define`.
