@@ -30,7 +30,7 @@ pub const fn check(category: &str, message: &str, names: &[&str]) {
                     count < names.len(),
                     "the message has more places than there are arguments"
                 );
-                at = place(text, at + 1, names[count].as_bytes());
+                at = place(text, at + 1, without_raw(names[count].as_bytes()));
                 count += 1;
             }
             b'}' => panic!("a closing brace without an opening one: for a brace, write two"),
@@ -48,6 +48,14 @@ pub const fn check(category: &str, message: &str, names: &[&str]) {
         count == names.len(),
         "there are more arguments than the message has places"
     );
+}
+
+/// A name as messages have it: `type` of `r#type`.
+const fn without_raw(name: &[u8]) -> &[u8] {
+    match name {
+        [b'r', b'#', name @ ..] => name,
+        name => name,
+    }
 }
 
 /// The end of the place whose name begins at `from`, which must be `name`.
@@ -259,11 +267,14 @@ mod tests {
         check("net", "{{{a}}}: ${b}\n{c} {{", &["a", "b"]);
         check("net", "5$ }}{{ $", &[]);
         check("net", "{a}, {a}", &["a", "a"]);
+        check("net", "{type} {r}", &["r#type", "r"]);
         for (category, message, names) in [
             ("net", "{a} {b}", &["a"][..]),
             ("net", "{a}", &["a", "b"]),
             ("net", "{a} {b}", &["b", "a"]),
             ("net", "{ab}", &["a"]),
+            ("net", "{type}", &["r#typ"]),
+            ("net", "{r#type}", &["r#type"]),
             ("net", "{a}ms", &["a"]),
             ("net", "{a}[]", &["a"]),
             ("net", "{}", &[""]),

@@ -124,8 +124,7 @@ macro_rules! event_statement {
         $timeline:expr, $priority:expr, $category:literal, $message:literal
         $(, $name:ident $(= $value:expr)?)* $(,)?
     ) => {{
-        // Whatever has a name here has one that no expression of a person has: also what they say
-        // would mean it.
+        // Names that nobody else has: the expressions of arguments see the items that stand here.
         static __TIMELINE_SITES: $crate::statement::Sites =
             $crate::statement::Sites::new($crate::statement::Words {
                 category: $category,
@@ -143,7 +142,9 @@ macro_rules! event_statement {
         // With the feature `off` the compiler checks this and drops it, even when it does not
         // optimise.
         if $crate::statement::ON {
-            let __timeline: &$crate::statement::Timeline = &$timeline;
+            // In two steps: of a block that has its type as expected, no reference becomes one.
+            let __timeline = &$timeline;
+            let __timeline: &$crate::statement::Timeline = __timeline;
             // The compiler learns the types of these below: where the values stand, and how the
             // site is found, which depends on their types.
             let __arguments = $crate::statement::Arguments::<_, _>::new();

@@ -157,7 +157,8 @@ macro_rules! span_statement {
             $crate::statement::check_channels($channels);
         };
         if $crate::statement::ON {
-            let __timeline: &$crate::statement::Timeline = &$timeline;
+            let __timeline = &$timeline;
+            let __timeline: &$crate::statement::Timeline = __timeline;
             let __arguments = $crate::statement::Arguments::<_, _>::new();
             match __TIMELINE_SITES.begin(__timeline, $priority, __arguments) {
                 ::core::option::Option::Some(__events) => $crate::$guard::begin(

@@ -284,3 +284,38 @@ fn expressions_mean_what_they_mean_elsewhere() {
     assert_eq!(shown[2], "begin s n(4711) site(12) f(6)");
     assert!(shown[3].starts_with("end s n(4711) site(12) f(6)"));
 }
+
+#[test]
+fn arguments_and_the_timeline_may_be_any_expression_or_name() {
+    let name = Name::new("statement");
+    let tl = std::sync::Arc::new(Timeline::with_size(name.path(), 1024, 65_536).expect("created"));
+    let prepared = Cell::new(0);
+    let prepare = || prepared.set(prepared.get() + 1);
+    let r#type = 4;
+    event!(tl, Priority::Info, "rust", "{type}", r#type);
+    event!(&&tl, Priority::Info, "rust", "{type}", r#type = 7);
+    event!(
+        {
+            prepare();
+            &tl
+        },
+        Priority::Info,
+        "rust",
+        "{match} {x}",
+        match = prepared.get(),
+        x = if r#type == 4 { "four" } else { return }
+    );
+    let span = span!(
+        {
+            prepare();
+            &*tl
+        },
+        Priority::Info,
+        "rust",
+        "s {type}",
+        r#type
+    );
+    std::mem::forget(span);
+    let expected = ["type(4)", "type(7)", "match(1) x(four)", "begin s type(4)"];
+    assert_eq!(shown(&attach(name.path())), expected);
+}
