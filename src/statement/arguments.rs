@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use super::argument::Argument;
 use super::payload::Payload;
 use super::types::Types;
+use crate::event::Definition;
 use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS, PAYLOAD_WORDS};
 use crate::ring::log::EnabledEvent;
 use crate::timeline::Timeline;
@@ -84,6 +85,22 @@ impl<A, F> Arguments<A, F> {
     #[inline(always)]
     pub fn of(_: &A) -> Arguments<A, F> {
         Arguments::default()
+    }
+
+    /// Fails to compile unless a message of so many bytes can be defined with these types.
+    /// tests/rust/too_long.rs has what does not.
+    #[inline(always)]
+    pub fn fits<const LENGTH: usize>(self)
+    where
+        A: Types,
+    {
+        const {
+            assert!(
+                LENGTH + A::LENGTH <= Definition::LONGEST_TEXT,
+                "a message has more than 4,096 bytes with the types of its arguments, to which the \
+                 names of enums and flags belong: log the number of one with many names"
+            );
+        }
     }
 }
 

@@ -163,6 +163,22 @@ const fn check_text(text: &[u8]) {
     }
 }
 
+/// How many bytes a checked message takes when it is defined, without the types of its arguments.
+pub const fn length_without_types(message: &str) -> usize {
+    let text = message.as_bytes();
+    let end = first_line(text);
+    let (mut at, mut length) = (0, text.len());
+    while at + 1 < end {
+        // A place takes no byte more or less: `{a}` becomes `$a:`. Two braces become one.
+        if matches!(text[at], b'{' | b'}') && text[at + 1] == text[at] {
+            length -= 1;
+            at += 1;
+        }
+        at += 1;
+    }
+    length
+}
+
 const fn first_line(text: &[u8]) -> usize {
     let mut end = 0;
     while end < text.len() && text[end] != b'\n' && text[end] != b'\r' {

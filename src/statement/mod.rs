@@ -14,12 +14,12 @@ mod wide;
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
 pub use fixed::{Each, Fixed, One};
-pub use message::{check, check_channels, check_span};
+pub use message::{check, check_channels, check_span, length_without_types};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use payload::Payload;
 pub use site::{Sites, Words};
 #[doc(hidden)]
-pub use span::{Keep, Kept, SpanSite, kept, span_statement, spans};
+pub use span::{Keep, Kept, SpanSite, kept, longer, span_statement, spans};
 pub use wide::Wide;
 
 pub use crate::event::Attributes;
@@ -39,7 +39,8 @@ pub use crate::timeline::{ON, Timeline};
 /// [`Attributes`](crate::Attributes) have.
 ///
 /// `timeline` is a [`Timeline`](crate::Timeline), or a reference to one. Arguments are evaluated
-/// only if the event is logged. A message has at most 64. An event of up to four numbers is a plain
+/// only if the event is logged. A message has at most 64, and 4,096 bytes with their types, to
+/// which the names of enums and flags belong. An event of up to four numbers is a plain
 /// entry like that of [`Timeline::log`](crate::Timeline::log); any other has a payload, in which
 /// texts and arrays share the room that is left, in order. One that does not fit is cut, and says
 /// so.
@@ -148,6 +149,7 @@ macro_rules! event_statement {
             // The compiler learns the types of these below: where the values stand, and how the
             // site is found, which depends on their types.
             let __arguments = $crate::statement::Arguments::<_, _>::new();
+            __arguments.fits::<{ $crate::statement::length_without_types($message) }>();
             if let ::core::option::Option::Some(__event) =
                 __TIMELINE_SITES.event(__timeline, $priority, __arguments)
             {

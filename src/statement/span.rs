@@ -3,6 +3,7 @@
 use super::argument::Argument;
 use super::arguments::{Arguments, List};
 use super::fixed::Find;
+use super::message::length_without_types;
 use super::site::{Site, Sites, Words};
 use super::types::Types;
 use crate::event::{EventId, FieldType, Priority};
@@ -160,6 +161,7 @@ macro_rules! span_statement {
             let __timeline = &$timeline;
             let __timeline: &$crate::statement::Timeline = __timeline;
             let __arguments = $crate::statement::Arguments::<_, _>::new();
+            __arguments.fits::<{ $crate::statement::longer([$begin, $end], $message) }>();
             match __TIMELINE_SITES.begin(__timeline, $priority, __arguments) {
                 ::core::option::Option::Some(__events) => $crate::$guard::begin(
                     __timeline,
@@ -191,6 +193,12 @@ macro_rules! span_values {
 // Behind the macros, which have no names before.
 #[doc(hidden)]
 pub use {span_attributes as spans, span_statement, span_values as kept};
+
+/// The bytes of the longer one of both messages, without the types of arguments.
+pub const fn longer(first_words: [&str; 2], message: &str) -> usize {
+    let [begin, end] = [first_words[0].len(), first_words[1].len()];
+    length_without_types(message) + if begin > end { begin } else { end }
+}
 
 /// A list of arguments that a span owns: `(a, (b, ()))`.
 pub trait Keep: Types {

@@ -8,37 +8,52 @@ use crate::support::toolchain::{printed, root, run};
 
 #[test]
 fn mistakes_are_shown_where_they_are() {
-    let source = root().join("tests/rust/refused.rs");
+    let said = compile("refused.rs", "metadata");
+    let (expected, unexpected) = compare("refused.rs", &said, ".rs:");
+    assert!(expected > 15, "only {expected} mistakes");
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+}
+
+#[test]
+fn a_message_that_is_too_long_with_the_types_of_its_arguments_is_refused() {
+    let said = compile("too_long.rs", "obj");
+    let (expected, unexpected) = compare("too_long.rs", &said, "too_long.rs:");
+    let errors = said.matches("a message has more than 4,096 bytes with the types of");
+    assert_eq!(errors.count(), expected, "{said}");
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+}
+
+/// What the compiler says of a file in tests/rust/.
+fn compile(file: &str, emit: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-    rustc.args([
-        "--edition",
-        "2024",
-        "--error-format=short",
-        "--emit=metadata",
-    ]);
+    rustc.args(["--edition", "2024", "--error-format=short", "--emit", emit]);
     rustc
         .args(crates())
-        .arg(&source)
+        .arg(root().join("tests/rust").join(file))
         .arg("--out-dir")
         .arg(folder.path());
     let said = run(&mut rustc, "rustc");
-    let said = String::from_utf8(said.stderr).unwrap();
-    let mut unexpected: Vec<&str> = said.lines().filter(|line| line.contains(".rs:")).collect();
-    let text = fs::read_to_string(&source).unwrap();
+    String::from_utf8(said.stderr).unwrap()
+}
+
+/// How many mistakes the comments of a file name, all of which the compiler must have shown, and
+/// what else it said of `places`.
+fn compare<'a>(file: &str, said: &'a str, places: &str) -> (usize, Vec<&'a str>) {
+    let mut unexpected: Vec<&str> = said.lines().filter(|line| line.contains(places)).collect();
+    let text = fs::read_to_string(root().join("tests/rust").join(file)).unwrap();
     let mut expected = 0;
     for (number, line) in (1..).zip(text.lines()) {
         let Some((_, part)) = line.split_once("//~ ") else {
             continue;
         };
-        let place = format!("refused.rs:{number}:");
+        let place = format!("{file}:{number}:");
         let is_it = |said: &&str| said.contains(&place) && said.contains(part);
         assert!(unexpected.iter().any(is_it), "{place} {part}:\n{said}");
         unexpected.retain(|said| !is_it(said));
         expected += 1;
     }
-    assert!(expected > 15, "only {expected} mistakes");
-    assert!(unexpected.is_empty(), "{unexpected:#?}");
+    (expected, unexpected)
 }
 
 #[test]

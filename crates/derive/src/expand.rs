@@ -34,6 +34,7 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
             #statement::check(#category, #message, &[#(#names),*]);
             #statement::check_channels(#channels);
             // Items and variables have names here that no type of a field has.
+            const __TIMELINE_LENGTH: usize = #statement::length_without_types(#message);
             static __TIMELINE_SITES: #statement::Sites = #statement::Sites::new(#statement::Words {
                 category: #category,
                 message: #message,
@@ -93,6 +94,7 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
                 if let ::core::option::Option::Some(__event) = __event {
                     __arguments.log::<#count>(timeline, __event, __values, #how);
                 }
+                __arguments.fits::<__TIMELINE_LENGTH>();
             }
         }
 
@@ -103,6 +105,7 @@ fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenS
         #[allow(dead_code, reason = "one of two ways")]
         #visible fn define(timeline: &#library::Timeline) -> #library::Result<#library::EventId> {
             let __arguments = #statement::Arguments::<#types, #how>::new();
+            __arguments.fits::<__TIMELINE_LENGTH>();
             __TIMELINE_SITES.define_first(timeline, #priority, __arguments)
         }
     }
