@@ -66,6 +66,7 @@ impl<T> Fixed for *mut T {}
 impl<T: Fixed + Number> Fixed for [T] {}
 impl<T: Fixed + Number, const N: usize> Fixed for [T; N] {}
 impl<T: Fixed + Number> Fixed for Vec<T> {}
+// Only with names of an enum that derives them: for names by hand, a parameter may have decided.
 impl<N: Fixed> Fixed for Flags<N> {}
 impl<U> Fixed for Wide<'_, U> {}
 

@@ -208,9 +208,12 @@ impl Sites {
     /// Whether the first site is that of these types; it becomes theirs if it is free.
     fn is_of(&self, key: u64) -> bool {
         let order = Ordering::Relaxed;
-        match self.key.compare_exchange(0, key, order, order) {
-            Ok(_) => true,
-            Err(taken) => taken == key,
+        match self.key.load(order) {
+            0 => match self.key.compare_exchange(0, key, order, order) {
+                Ok(_) => true,
+                Err(taken) => taken == key,
+            },
+            taken => taken == key,
         }
     }
 }
