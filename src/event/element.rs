@@ -47,6 +47,12 @@ impl Element {
         Element::ALL[self as usize].0
     }
 
+    /// That of a name.
+    pub(super) fn named(name: &str) -> Option<Element> {
+        let found = Element::ALL.iter().find(|(own, _)| *own == name);
+        found.map(|(_, element)| *element)
+    }
+
     /// Bytes of one.
     pub fn size(self) -> usize {
         match self {

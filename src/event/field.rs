@@ -196,11 +196,7 @@ impl<'a> FieldType<'a> {
             let list = name.strip_prefix(kind)?.strip_prefix('(')?;
             Labels::parse(list.strip_suffix(')')?)
         };
-        let element = |name| {
-            let found = Element::ALL.iter().find(|(own, _)| *own == name);
-            found.map(|(_, element)| *element)
-        };
-        if let Some(number) = element(name) {
+        if let Some(number) = Element::named(name) {
             return Some(number.field());
         }
         Some(match name {
@@ -214,7 +210,7 @@ impl<'a> FieldType<'a> {
             "str" => FieldType::Str,
             "wstr" => FieldType::Wstr,
             "istr" => FieldType::Istr,
-            _ if name.ends_with("[]") => FieldType::Array(element(&name[..name.len() - 2])?),
+            _ if name.ends_with("[]") => FieldType::Array(Element::named(&name[..name.len() - 2])?),
             _ => match labels("enum") {
                 Some(list) => FieldType::Enum(list),
                 None => FieldType::Flags(labels("flags")?),

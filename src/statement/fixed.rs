@@ -10,36 +10,10 @@ use std::time::{Duration, SystemTime};
 use super::argument::{Interned, Number};
 use super::arguments::Arguments;
 use super::named::Flags;
-use super::site::{Site, Sites};
-use super::types::Types;
+use super::site::{Each, One};
+use super::types::Owned;
 use super::wide::Wide;
 use crate::event::{Bytes, Hex, Nanoseconds, UnixTime};
-
-/// How a statement finds its site.
-pub trait Find {
-    /// The site for these types.
-    fn site<A: Types>(sites: &'static Sites) -> &'static Site;
-}
-
-/// The types are the same in each run.
-pub struct One;
-
-impl Find for One {
-    #[inline(always)]
-    fn site<A: Types>(sites: &'static Sites) -> &'static Site {
-        sites.only()
-    }
-}
-
-/// The types may be others in another run.
-pub struct Each;
-
-impl Find for Each {
-    #[inline(always)]
-    fn site<A: Types>(sites: &'static Sites) -> &'static Site {
-        sites.of::<A>()
-    }
-}
 
 /// An argument whose type in the message is known where the statement stands. Nobody knows that of
 /// a type parameter, whatever bounds it has: no public trait implies this one. So it chooses.
@@ -47,6 +21,7 @@ pub trait Fixed {}
 
 impl Fixed for () {}
 impl<A: Fixed, L: Fixed> Fixed for (A, L) {}
+impl<A: Fixed, L: Fixed> Fixed for Owned<A, L> {}
 
 macro_rules! fixed {
     ($($type:ty)*) => {$(

@@ -13,13 +13,14 @@ mod wide;
 
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
-pub use fixed::{Each, Fixed, One};
+pub use fixed::Fixed;
 pub use message::{check, check_channels, check_span, length_without_types};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use payload::Payload;
-pub use site::{Sites, Words};
+pub use site::{Each, One, Sites, Words};
 #[doc(hidden)]
 pub use span::{Keep, Kept, SpanSite, kept, longer, span_statement, spans};
+pub use types::Owned;
 pub use wide::Wide;
 
 pub use crate::event::Attributes;

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 
 use super::Arguments;
-use super::fixed::Find;
 use super::message::with_types;
 use super::types::Types;
 use crate::error::Result;
@@ -178,15 +177,9 @@ impl Sites {
         F::site::<A>(self).define_first(timeline, priority, &A::types())
     }
 
-    /// The site of a statement that has one.
-    #[inline(always)]
-    pub fn only(&self) -> &Site {
-        &self.site
-    }
-
     /// The site for these types. Allocates and may wait when it is first called for them.
     #[inline(always)]
-    pub fn of<A: Types>(&'static self) -> &'static Site {
+    fn of<A: Types>(&'static self) -> &'static Site {
         const { assert!(A::KEY != 0, "these types look like none") };
         // Relaxed: the key guards nothing but itself.
         match self.key.load(Ordering::Relaxed) == A::KEY {
@@ -215,5 +208,31 @@ impl Sites {
             },
             taken => taken == key,
         }
+    }
+}
+
+/// How a statement finds its site.
+pub trait Find {
+    /// The site for these types.
+    fn site<A: Types>(sites: &'static Sites) -> &'static Site;
+}
+
+/// The types are the same in each run.
+pub struct One;
+
+impl Find for One {
+    #[inline(always)]
+    fn site<A: Types>(sites: &'static Sites) -> &'static Site {
+        &sites.site
+    }
+}
+
+/// The types may be others in another run.
+pub struct Each;
+
+impl Find for Each {
+    #[inline(always)]
+    fn site<A: Types>(sites: &'static Sites) -> &'static Site {
+        sites.of::<A>()
     }
 }

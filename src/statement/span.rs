@@ -2,10 +2,9 @@
 
 use super::argument::Argument;
 use super::arguments::{Arguments, List};
-use super::fixed::Find;
 use super::message::length_without_types;
-use super::site::{Site, Sites, Words};
-use super::types::Types;
+use super::site::{Find, Site, Sites, Words};
+use super::types::{Owned, Types};
 use crate::event::{EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
 use crate::timeline::{SpanValues, Timeline};
@@ -179,14 +178,16 @@ macro_rules! span_statement {
     }};
 }
 
-/// The arguments of [`span!`] as a list: `(a, (b, ()))`.
+/// The arguments of [`span!`] as a list: `Owned(a, Owned(b, ()))`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! span_values {
     () => { () };
-    ($name:ident, $($rest:tt)*) => { ($name, $crate::statement::kept!($($rest)*)) };
+    ($name:ident, $($rest:tt)*) => {
+        $crate::statement::Owned($name, $crate::statement::kept!($($rest)*))
+    };
     ($name:ident = $value:expr, $($rest:tt)*) => {
-        ($value, $crate::statement::kept!($($rest)*))
+        $crate::statement::Owned($value, $crate::statement::kept!($($rest)*))
     };
 }
 
@@ -200,7 +201,7 @@ pub const fn longer(first_words: [&str; 2], message: &str) -> usize {
     length_without_types(message) + if begin > end { begin } else { end }
 }
 
-/// A list of arguments that a span owns: `(a, (b, ()))`.
+/// A list of arguments that a span owns.
 pub trait Keep: Types {
     /// The list of references to them.
     type References<'a>: List
@@ -218,7 +219,7 @@ impl Keep for () {
     fn references(&self) {}
 }
 
-impl<A: Argument, K: Keep> Keep for (A, K) {
+impl<A: Argument, K: Keep> Keep for Owned<A, K> {
     type References<'a>
         = (&'a A, K::References<'a>)
     where

@@ -26,7 +26,24 @@ impl Types for () {
     }
 }
 
-impl<A: Argument, T: Types> Types for (A, T) {
+// Of references, not of what implements `Argument`: references do that as well, and where a derived
+// struct has the bound that one of them does, the compiler would take all for it.
+impl<A: Argument + ?Sized, T: Types> Types for (&A, T) {
+    const COUNT: usize = 1 + T::COUNT;
+    const KEY: u64 = hash(T::KEY, A::TYPE);
+    const LENGTH: usize = T::LENGTH + length(A::TYPE);
+
+    fn types() -> Vec<FieldType<'static>> {
+        let mut types = vec![A::TYPE];
+        types.extend(T::types());
+        types
+    }
+}
+
+/// A list of arguments that it owns, and not of references: the first one, and the others.
+pub struct Owned<A, T>(pub A, pub T);
+
+impl<A: Argument, T: Types> Types for Owned<A, T> {
     const COUNT: usize = 1 + T::COUNT;
     const KEY: u64 = hash(T::KEY, A::TYPE);
     const LENGTH: usize = T::LENGTH + length(A::TYPE);
@@ -88,25 +105,25 @@ mod tests {
     #[test]
     fn lengths_are_those_of_messages_with_types() {
         check::<()>("nothing {{ or }}");
-        check::<(u8, (f64, ()))>("{{{a}}}: ${bcd}\n{c} {{");
-        check::<(Flags<Access>, (Interned, ([u16; 3], ())))>("ö {a}{b} {c} }}");
-        check::<(bool, (bool, ()))>("{a}, {a}\r\n{{}}");
+        check::<(&u8, Owned<f64, ()>)>("{{{a}}}: ${bcd}\n{c} {{");
+        check::<(&Flags<Access>, (&Interned, (&[u16; 3], ())))>("ö {a}{b} {c} }}");
+        check::<(&bool, (&bool, ()))>("{a}, {a}\r\n{{}}");
     }
 
     #[test]
     fn keys_tell_all_other_lists_apart() {
-        let same = [<(u8, ())>::KEY, <(&&u8, ())>::KEY];
-        assert_eq!(same[0], same[1]);
+        let same = [<(&u8, ())>::KEY, <(&&u8, ())>::KEY, Owned::<u8, ()>::KEY];
+        assert!(same.iter().all(|key| *key == same[0]));
         let mut keys = vec![
             <()>::KEY,
-            <(u8, ())>::KEY,
-            <(u16, (u8, ()))>::KEY,
-            <(u8, (u16, ()))>::KEY,
-            <(u8, (u8, ()))>::KEY,
-            <(Vec<u8>, ())>::KEY,
-            <(Flags<Access>, ())>::KEY,
+            <(&u8, ())>::KEY,
+            <(&u16, (&u8, ()))>::KEY,
+            <(&u8, (&u16, ()))>::KEY,
+            <(&u8, (&u8, ()))>::KEY,
+            <(&Vec<u8>, ())>::KEY,
+            <(&Flags<Access>, ())>::KEY,
             <(&str, ())>::KEY,
-            <(Interned, ())>::KEY,
+            <(&Interned, ())>::KEY,
         ];
         let count = keys.len();
         keys.sort_unstable();

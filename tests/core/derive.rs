@@ -183,6 +183,14 @@ fn what_was_defined_before_is_logged_without_allocations() {
     assert_eq!(shown(&attach(name.path())).len(), 3);
 }
 
+/// The bound of one field is no bound of the others.
+#[derive(Event)]
+#[event(category = "rust")]
+struct Twice<'a> {
+    own: u8,
+    other: &'a u8,
+}
+
 const SITE: usize = 2;
 const NAMES: u8 = 3;
 
@@ -204,7 +212,10 @@ fn types_of_fields_mean_what_they_mean_elsewhere() {
         _other,
     }
     .log(&tl);
-    assert_eq!(shown(&attach(name.path())), ["own list([1, 2])"]);
+    let other = &2;
+    Twice { own: 1, other }.log(&tl);
+    let expected = ["own list([1, 2])", "twice own(1) other(2)"];
+    assert_eq!(shown(&attach(name.path())), expected);
 }
 
 #[test]

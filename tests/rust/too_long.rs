@@ -1,6 +1,6 @@
-//! Events whose messages are longer than 4,096 bytes with the types of their arguments, and some
-//! that just fit. The compiler knows when it makes code, and then points at each statement.
+//! Events whose messages are too long with the types of their arguments, and some that just fit.
 
+// The compiler knows that when it makes code. Then it points at each statement.
 #![crate_type = "lib"]
 
 use timeline::{Argument, Event, Flags, Named, Priority, Timeline, event, span};
