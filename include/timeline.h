@@ -1276,11 +1276,11 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * `TIMELINE_PRINTF` calls it when a statement first runs.
  *
  * Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
- * too, and not tried again. But if the timeline stays locked, or the system refuses, the failure
- * may pass: then one call in 1,024 tries again, and each call that returns 0 counts an event as
- * dropped, if the level enables it. Leaves `errno` alone. An attempt takes locks and allocates,
- * and may wait seconds for the lock of the timeline; after one such wait in vain, only some 2
- * milliseconds, until it gets the lock.
+ * too, and not tried again. But if a table is full, the timeline stays locked, or the system
+ * refuses, then the statement is right: one call in 1,024 tries again, and each call that returns
+ * 0 counts an event as dropped, if the level enables it. Leaves `errno` alone. An attempt takes
+ * locks and allocates, and may wait seconds for the lock of the timeline; after one such wait in
+ * vain, only some 2 milliseconds, until it gets the lock.
  *
  * Any thread; in a signal handler only after an earlier call for the same timeline and level. It
  * does not try again in a signal handler, or if the call stack cannot be read to its end (a
@@ -1438,7 +1438,8 @@ size_t timeline_backtrace(struct timeline_t *tl, const void *from, uint64_t *wor
  * others log. The file is written under a temporary name beside `file` and then renamed, so a file
  * of that name is replaced as a whole or not at all.
  *
- * `file`: the path of the file.
+ * `file`: the path of the file. As in `timeline_new`, one leading slash and no other names an
+ * object in shared memory.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO` (also for lack of space; a file
  * that was there stays as it was). Any thread.
@@ -1533,10 +1534,11 @@ timeline_status_t timeline_follow(struct timeline_attached_t *attached,
  * `backtrace` of the event before are no longer valid.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just
- * now); `TIMELINE_E_CORRUPT` when events are missing because the file was cut short during the
- * walk; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a
- * timeline that another user could cut short, and its name now leads to another file; or
- * `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
+ * now); `TIMELINE_E_CORRUPT` when events are missing because another user cut the file short
+ * during the walk (if this user does, the kernel sends SIGBUS); `TIMELINE_E_IO` when they are
+ * missing because this program closed the descriptor of a timeline that another user could cut
+ * short, and its name now leads to another file; or `TIMELINE_E_ARGUMENT`. One thread at a time
+ * for each cursor.
  *
  * # Safety
  * `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,
@@ -1651,9 +1653,8 @@ timeline_status_t timeline_histogram(const char *path,
  * Call it often enough that the ring is not overwritten meanwhile: what is missing is counted by
  * `timeline_histogram_lost`, and nothing is guessed in its place. It never waits.
  *
- * Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` when events are missing because the file was cut
- * short; `TIMELINE_E_IO` as `timeline_next` does; or `TIMELINE_E_ARGUMENT`. One thread at a time
- * for each histogram.
+ * Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` and `TIMELINE_E_IO` as `timeline_next` does; or
+ * `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
  *
  * # Safety
  * `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other

@@ -12,7 +12,8 @@ use timeline_core::{Attached, dump};
 /// others log. The file is written under a temporary name beside `file` and then renamed, so a file
 /// of that name is replaced as a whole or not at all.
 ///
-/// `file`: the path of the file.
+/// `file`: the path of the file. As in `timeline_new`, one leading slash and no other names an
+/// object in shared memory.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO` (also for lack of space; a file
 /// that was there stays as it was). Any thread.

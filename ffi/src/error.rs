@@ -64,6 +64,11 @@ impl Failure {
         matches!(self.status, TIMELINE_E_IO | TIMELINE_E_BUSY)
     }
 
+    /// Whether there is no room for what is defined.
+    pub(crate) fn is_full(&self) -> bool {
+        self.status == TIMELINE_E_FULL
+    }
+
     pub(crate) fn io(doing: &str, error: impl Display) -> Failure {
         Failure {
             status: TIMELINE_E_IO,

@@ -92,9 +92,8 @@ pub unsafe extern "C-unwind" fn timeline_histogram(
 /// Call it often enough that the ring is not overwritten meanwhile: what is missing is counted by
 /// `timeline_histogram_lost`, and nothing is guessed in its place. It never waits.
 ///
-/// Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` when events are missing because the file was cut
-/// short; `TIMELINE_E_IO` as `timeline_next` does; or `TIMELINE_E_ARGUMENT`. One thread at a time
-/// for each histogram.
+/// Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` and `TIMELINE_E_IO` as `timeline_next` does; or
+/// `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
 ///
 /// # Safety
 /// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other

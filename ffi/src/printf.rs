@@ -155,11 +155,11 @@ impl Known<'_> {
 /// `TIMELINE_PRINTF` calls it when a statement first runs.
 ///
 /// Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
-/// too, and not tried again. But if the timeline stays locked, or the system refuses, the failure
-/// may pass: then one call in 1,024 tries again, and each call that returns 0 counts an event as
-/// dropped, if the level enables it. Leaves `errno` alone. An attempt takes locks and allocates,
-/// and may wait seconds for the lock of the timeline; after one such wait in vain, only some 2
-/// milliseconds, until it gets the lock.
+/// too, and not tried again. But if a table is full, the timeline stays locked, or the system
+/// refuses, then the statement is right: one call in 1,024 tries again, and each call that returns
+/// 0 counts an event as dropped, if the level enables it. Leaves `errno` alone. An attempt takes
+/// locks and allocates, and may wait seconds for the lock of the timeline; after one such wait in
+/// vain, only some 2 milliseconds, until it gets the lock.
 ///
 /// Any thread; in a signal handler only after an earlier call for the same timeline and level. It
 /// does not try again in a signal handler, or if the call stack cannot be read to its end (a
@@ -240,7 +240,8 @@ unsafe fn define_at(
         let defined = unsafe { define(writer, site, priority) };
         match &defined {
             Ok(event) => known.put(*event),
-            Err(failure) if failure.may_pass() => {
+            // A table stays full, but what is lost by it is to be counted.
+            Err(failure) if failure.may_pass() || failure.is_full() => {
                 // The first walk over a stack may load and sort tables: do that here, not when a
                 // handler asks above.
                 look_for_handler();

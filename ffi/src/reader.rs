@@ -244,10 +244,11 @@ pub unsafe extern "C-unwind" fn timeline_follow(
 /// `backtrace` of the event before are no longer valid.
 ///
 /// Returns `TIMELINE_OK`; `TIMELINE_END` when there is none (after `timeline_follow`: none just
-/// now); `TIMELINE_E_CORRUPT` when events are missing because the file was cut short during the
-/// walk; `TIMELINE_E_IO` when they are missing because this program closed the descriptor of a
-/// timeline that another user could cut short, and its name now leads to another file; or
-/// `TIMELINE_E_ARGUMENT`. One thread at a time for each cursor.
+/// now); `TIMELINE_E_CORRUPT` when events are missing because another user cut the file short
+/// during the walk (if this user does, the kernel sends SIGBUS); `TIMELINE_E_IO` when they are
+/// missing because this program closed the descriptor of a timeline that another user could cut
+/// short, and its name now leads to another file; or `TIMELINE_E_ARGUMENT`. One thread at a time
+/// for each cursor.
 ///
 /// # Safety
 /// `cursor` is NULL or was returned by `timeline_events` or `timeline_follow` and not freed yet,

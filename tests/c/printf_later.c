@@ -128,13 +128,15 @@ static unsigned count(const char *wanted, unsigned *others) {
   return found;
 }
 
-static void make(void) {
-  CHECK_EQ(timeline_new(path, 65536, 0, &tl), TIMELINE_OK);
+static void make_of(uint64_t entries) {
+  CHECK_EQ(timeline_new(path, entries, 0, &tl), TIMELINE_OK);
   const int file = open(path, O_RDONLY);
   header = (const volatile char *)mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
   CHECK(header != MAP_FAILED);
   close(file);
 }
+
+static void make(void) { make_of(65536); }
 
 /* Saved for readers after this program. */
 static void leave(pid_t child, pid_t grandchild) {
@@ -386,6 +388,24 @@ static pid_t unread(void) {
   return child;
 }
 
+/* Of a timeline that is full of definitions, each event that is lost is counted. */
+static void full(void) {
+  uint32_t event;
+  char text[64];
+  make_of(256);
+  int defined = 0;
+  do {
+    snprintf(text, sizeof text, "filler %d of the table", defined++);
+  } while (timeline_define(tl, "filler", TIMELINE_INFO, text, &event) == TIMELINE_OK);
+  for (int i = 0; i < 2 * AGAIN; i++) {
+    TIMELINE_PRINTF(tl, TIMELINE_INFO, "no room for %d", i);
+    TIMELINE_EVENT(tl, TIMELINE_INFO, "full", "no room for $n", i);
+  }
+  CHECK(strstr(timeline_last_error(), "full") != NULL);
+  CHECK_EQ(lost(), 4 * AGAIN);
+  done();
+}
+
 int main(int argc, char **argv) {
   CHECK(argc == 2 || argc == 3);
   snprintf(path, sizeof path, "%s/ring", argv[1]);
@@ -400,6 +420,7 @@ int main(int argc, char **argv) {
   while_locked();
   in_handlers();
   threads();
+  full();
   make();
   pid_t *const grandchild =
       (pid_t *)mmap(NULL, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
