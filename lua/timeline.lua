@@ -395,17 +395,24 @@ local function numbers_of(labels)
    return numbers
 end
 
--- Raises an error at the line that called the logger.
+-- Raises an error at the line that called the logger, which called what calls this.
 local function refuse_value(wanted, field, value)
-   error(("timeline: expected %s as %s, got %s"):format(wanted, field.name, shown(value)), 4)
+   error(("timeline: expected %s as %s, got %s"):format(wanted, field.name, shown(value)), field.level or 4)
 end
+
+-- No function that a logger calls ends in a tail call: LuaJIT gives up a loop with more than fifteen of them, for good.
+
 
 local function float_of(field, store)
    return function(value)
-      if type(value) == "number" then return store(value) end
-      if not is_integer(value) then refuse_value("a number", field, value) end
-      local natural = ffi.istype(INTEGERS[2], value)
-      return store(natural and tonumber(value) or tonumber(INTEGERS[1](value)))
+      local number = value
+      if type(value) ~= "number" then
+         if not is_integer(value) then refuse_value("a number", field, value) end
+         local natural = ffi.istype(INTEGERS[2], value)
+         number = natural and tonumber(value) or tonumber(INTEGERS[1](value))
+      end
+      local stored = store(number)
+      return stored
    end
 end
 
@@ -502,10 +509,13 @@ end
 -- C makes an int64_t of a number, in which one from 2^63 on has no room, but the negative one with the same bits has.
 local function natural_of(of)
    return function(field)
-      local convert = of(field)
+      -- One call deeper: an error names the line that called the logger.
+      local convert = of({ name = field.name, labels = field.labels, level = 5 })
       return function(value)
-         -- Otherwise a tail call: an error names the line that called the logger.
-         if type(value) ~= "number" then return convert(value) end
+         if type(value) ~= "number" then
+            local converted = convert(value)
+            return converted
+         end
          if value >= 2 ^ 63 and value < 2 ^ 64 then return value - 2 ^ 64 end
          return value
       end
@@ -582,7 +592,8 @@ local function is_array_of(element)
          kind = ffi.typeof("$[" .. size / unit .. "]", element)
          by_size[size] = kind
       end
-      return ffi.istype(kind, value)
+      local is_one = ffi.istype(kind, value)
+      return is_one
    end
 end
 
@@ -694,7 +705,7 @@ local function payload_logger(writer, event, fields)
       table.concat(given, " or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
       -- Without a call, LuaJIT would take the load out of a loop, which would never see the level change. Event 0
       -- is not logged.
-      has_data and "if tl.enabled[event] == 0 then return nothing(tl, 0, 0, 0, 0, 0) end" or "", count,
+      has_data and "if tl.enabled[event] == 0 then nothing(tl, 0, 0, 0, 0, 0) return end" or "", count,
       table.concat(stores, "\n"), last)
    return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, words, floats, log,
       C.timeline_put_text, C.timeline_put_array, types, marked, writer[0].payload / 8, timeline_log)

@@ -104,6 +104,60 @@ run(function() for i = 1, 20000 do begin(i) done(i) end end)
 run(function() for i = 1, 20000 do begin_text(i, "a text") done_text(i, "a text") end end)
 run(function() for _ = 1, 20000 do begin_off() done_off() end end)
 
+-- Loops with many values. Whether the loop itself is compiled, and the loggers not only each for itself, shows where the
+-- trace began.
+local function compiles_loop(body)
+   local why
+   for _ = 1, 5 do
+      local began, looped = {}, false
+      local function watch_loop(what, trace, func, _, code)
+         if what == "start" then
+            began[trace] = func
+         elseif what == "stop" then
+            looped = looped or began[trace] == body and jutil.traceinfo(trace).linktype == "loop"
+         elseif what == "abort" and began[trace] == body then
+            why = vmdef.traceerr[code]
+         end
+      end
+      jit.flush()
+      jit.attach(watch_loop, "trace")
+      body()
+      jit.attach(watch_loop)
+      if looped then return end
+   end
+   error("the loop is not compiled: " .. tostring(why), 2)
+end
+
+-- Sixteen calls of one function.
+local function sixteen(log)
+   return function(a, b, c, d)
+      log(a, b, c, d) log(a, b, c, d) log(a, b, c, d) log(a, b, c, d)
+      log(a, b, c, d) log(a, b, c, d) log(a, b, c, d) log(a, b, c, d)
+      log(a, b, c, d) log(a, b, c, d) log(a, b, c, d) log(a, b, c, d)
+      log(a, b, c, d) log(a, b, c, d) log(a, b, c, d) log(a, b, c, d)
+   end
+end
+for _, message in ipairs { "$x:f64 $y:f64 $z:f64 $t:f64", "$x:f32 $y:f32 $z:f32 $t:f32", "$x:f64 $y:f32 $z:f64 $t:str" } do
+   local log, text = sixteen(assert(tl:define("test", "info", message))), message:find "str" and "a text" or 4
+   compiles_loop(function() for i = 1, 10000 do log(i * 0.5, i, 2LL, text) end end)
+end
+for _, count in ipairs { 16, 40 } do
+   for _, kind in ipairs { "f64", "f32", "u64" } do
+      local many = {}
+      for i = 1, count do many[i] = ("$a%d:%s"):format(i, kind) end
+      local log = assert(tl:define("test", "info", table.concat(many, " ")))
+      local pass = assert(loadstring("local log = ... return function(v) log(" .. ("v, "):rep(count - 1) .. "v) end"))(log)
+      compiles_loop(function() for i = 1, 10000 do pass(kind == "u64" and 5LL or i * 0.5) end end)
+   end
+end
+local naturals = sixteen(assert(tl:define("test", "info", "$a:u64 $b:ptr $c:hex $d:flags(x=1)")))
+compiles_loop(function() for i = 1, 10000 do naturals(5ULL, address, 1LL * i, 2ULL) end end)
+local off_texts = sixteen(assert(tl:define("test", "packet", "$a $b $c $d:str")))
+compiles_loop(function() for i = 1, 10000 do off_texts(i, i, i, "never") end end)
+local bytes, short_list = ffi.new "uint8_t[64]", ffi.new "double[2]"
+local arrays = sixteen(assert(tl:define("test", "info", "$a:u8[] $b:f64[] $c:u8[] $d")))
+compiles_loop(function() for i = 1, 10000 do arrays(bytes, short_list, bytes, i) end end)
+
 -- Compiled calls log like interpreted ones, and a level set in the middle of a compiled loop counts.
 local f = assert(tl:define("test", "packet", "late $a"))
 for i = 1, 2000 do
