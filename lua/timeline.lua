@@ -364,17 +364,24 @@ local loggers = {
 
 -- Values of types -----------------------------------------------------------------------------
 
-local word = ffi.new "union { double f64; float f32[2]; int64_t bits; }"
+local Word = ffi.typeof "union { double f64; float f32[2]; int64_t bits; }"
 
-local function f64_word(value)
-   word.f64 = value
-   return word.bits
+-- Each makes a function that turns a number into the word of an entry. Each field has its own, for a hook or a callback
+-- of the profiler may log with another function in between.
+local function f64_word()
+   local word = Word()
+   return function(value)
+      word.f64 = value
+      return word.bits
+   end
 end
 
-local function f32_word(value)
-   word.bits = 0
-   word.f32[0] = value
-   return word.bits
+local function f32_word()
+   local word = Word()
+   return function(value)
+      word.f32[0] = value
+      return word.bits
+   end
 end
 
 -- A number as messages have it, in base 10, or in base 16 behind 0x: an int64_t if a number of Lua would not be exact.
@@ -524,8 +531,8 @@ end
 
 -- By type: makes the function that turns a value into the word of an entry.
 local CONVERTERS = {
-   [C.TIMELINE_F64] = function(field) return float_of(field, f64_word) end,
-   [C.TIMELINE_F32] = function(field) return float_of(field, f32_word) end,
+   [C.TIMELINE_F64] = function(field) return float_of(field, f64_word()) end,
+   [C.TIMELINE_F32] = function(field) return float_of(field, f32_word()) end,
    [C.TIMELINE_BOOL] = bool_of,
    [C.TIMELINE_CHAR] = char_of,
    [C.TIMELINE_ENUM] = enum_of,
@@ -644,7 +651,7 @@ local function payload_logger(writer, event, fields)
    local count, names, check, elements = #fields, {}, {}, {}
    local parameters, given, checks, stores = {}, {}, {}, {}
    local words = ffi.new "int64_t[191]"
-   local floats = ffi.cast("double *", words)
+   local doubles, floats = ffi.cast("double *", words), ffi.cast("float *", words)
    local types, marked, has_data = ffi.new("uint8_t[?]", count + 1), 0ULL, false
    for index, field in ipairs(fields) do
       local kept
@@ -662,7 +669,11 @@ local function payload_logger(writer, event, fields)
          stores[index] = ("at = put_text(words, %d, at, most, v%d, #v%d)"):format(index - 1, index, index)
       elseif field.type == C.TIMELINE_F64 then
          check[index] = float_of(field, same)
-         stores[index] = ("floats[%d] = w%d"):format(index - 1, index)
+         stores[index] = ("doubles[%d] = w%d"):format(index - 1, index)
+      elseif field.type == C.TIMELINE_F32 then
+         -- The other half of the word stays zero.
+         check[index] = float_of(field, same)
+         stores[index] = ("floats[%d] = w%d"):format(2 * index - 2, index)
       else
          check[index] = (CONVERTERS[field.type] or integer_of)(field)
          stores[index] = ("words[%d] = w%d"):format(index - 1, index)
@@ -670,6 +681,12 @@ local function payload_logger(writer, event, fields)
       local word = field.type < C.TIMELINE_STR and ("local w%d = "):format(index) or ""
       has_data = has_data or word == ""
       checks[index] = ("%scheck%d(v%d)"):format(word, index, index)
+      -- A number that is stored as it is needs no call, which would make the trace longer.
+      if field.type == C.TIMELINE_F64 or field.type == C.TIMELINE_F32
+         or word ~= "" and not CONVERTERS[field.type] then
+         checks[index] = ('local w%d = v%d if type(v%d) ~= "number" then w%d = check%d(v%d) end'):format(index, index, index,
+            index, index, index)
+      end
    end
    local function refuse_count(...)
       local given = select("#", ...)
@@ -689,7 +706,7 @@ local function payload_logger(writer, event, fields)
    local log, last = C.timeline_log_payload, "0"
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, elements, refuse_count, words, floats, log, put_text, put_array, types, marked, most, nothing = ...
+      local writer, event, check, elements, refuse_count, words, doubles, floats, log, put_text, put_array, types, marked, most, nothing = ...
       local type = type
       %s
       return function(%s, more)
@@ -707,7 +724,7 @@ local function payload_logger(writer, event, fields)
       -- is not logged.
       has_data and "if tl.enabled[event] == 0 then nothing(tl, 0, 0, 0, 0, 0) return end" or "", count,
       table.concat(stores, "\n"), last)
-   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, words, floats, log,
+   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, words, doubles, floats, log,
       C.timeline_put_text, C.timeline_put_array, types, marked, writer[0].payload / 8, timeline_log)
 end
 

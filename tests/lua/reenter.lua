@@ -1,5 +1,5 @@
 -- Nothing else logs while a payload is put together: tables are read as they are, and the collector, which may call
--- a finalizer that logs, has no reason to run.
+-- a finalizer that logs, has no reason to run. What a hook logs in between is not mixed with it.
 local ffi = require "ffi"
 local timeline = require "timeline"
 local name = arg[1]
@@ -56,4 +56,31 @@ for event in assert(timeline.attach(tl)):events("oldest") do
    end
 end
 assert(seen == 4001, seen)
+
+-- A hook that logs with a function of its own, after each instruction, changes no event that it interrupts.
+collectgarbage("setpause", 200)
+collectgarbage("setstepmul", 200)
+jit.off()
+for _, message in ipairs { "of hook $a:f64 $b:f32 $n", "of hook $a:f64 $b:f32 $n $list:u8[] $text:str" } do
+   local program, hook = assert(tl:define("test", "info", message)), assert(tl:define("test", "info", message))
+   local given = message:find "text" and 5 or 3
+   debug.sethook(function() hook(unpack({ -7.5, -8.5, 9, { 7 }, "of the hook" }, 1, given)) end, "", 1)
+   for i = 1, 50 do program(unpack({ i, i * 0.5, i, { i, i }, "a text" }, 1, given)) end
+   debug.sethook()
+end
+jit.on()
+local expected_here, logged, of_hook = "of hook a%((%d+)%.0%) b%(([%d.]+)%) n%((%d+)%)", 0, 0
+for event in assert(timeline.attach(tl)):events("oldest") do
+   local text = tostring(event)
+   if text:find "^of hook a%(%-7.5%) b%(%-8.5%) n%(9%)" then
+      of_hook = of_hook + 1
+      assert(not text:find "list" or text:find("list([7]) text(of the hook)", 1, true), text)
+   elseif text:find "^of hook" then
+      local a, b, n = text:match(expected_here)
+      assert(a and a == n and tonumber(b) == a / 2, text)
+      assert(not text:find "list" or text:find(("list([%d, %d]) text(a text)"):format(a, a), 1, true), text)
+      logged = logged + 1
+   end
+end
+assert(logged == 100 and of_hook > 1000, logged .. " and " .. of_hook)
 timeline.unlink(name)
