@@ -410,13 +410,18 @@ end
 -- No function that a logger calls ends in a tail call: LuaJIT gives up a loop with more than fifteen of them, for good.
 
 
+-- The number of an integer of C, or 1 or 0. LuaJIT itself makes 0 of an uint64_t in a float now and then.
+local function as_number(value)
+   local number = value == true and 1 or value == false and 0 or tonumber(value)
+   return number
+end
+
 local function float_of(field, store)
    return function(value)
       local number = value
       if type(value) ~= "number" then
          if not is_integer(value) then refuse_value("a number", field, value) end
-         local natural = ffi.istype(INTEGERS[2], value)
-         number = natural and tonumber(value) or tonumber(INTEGERS[1](value))
+         number = as_number(value)
       end
       local stored = store(number)
       return stored
@@ -604,13 +609,37 @@ local function is_array_of(element)
    end
 end
 
+-- The room for a copy of a table of numbers, and the function that puts an element there. It converts each as the value of
+-- a field of that type is converted: to an integer of 64 bits, whose low ones it takes. What LuaJIT makes of a number
+-- that has no room in a shorter or unsigned integer is not defined. Nothing here may allocate, also in the interpreter.
+local function copier(element, most)
+   local unit = ffi.sizeof(element)
+   local is_float = element == "float" or element == "double"
+   local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(is_float and element or ("int%d_t"):format(8 * unit))), most)
+   if is_float then
+      return function(index, value) copy[index] = type(value) == "number" and value or as_number(value) end, copy
+   elseif element == "int64_t" then
+      return function(index, value) copy[index] = value end, copy
+   elseif element == "uint64_t" then
+      return function(index, value)
+         if type(value) == "number" and value >= 2 ^ 63 and value < 2 ^ 64 then value = value - 2 ^ 64 end
+         copy[index] = value
+      end, copy
+   end
+   local whole = ffi.new(("union { int64_t bits; int%d_t low; }"):format(8 * unit))
+   return function(index, value)
+      whole.bits = value
+      copy[index] = whole.low
+   end, copy
+end
+
 -- Checks an array, and finds its first element and how many it has: of a table of numbers, which is copied
 -- first, or of an array of FFI, whose elements must be those of the field.
 local function array_of(field)
    local element = ELEMENTS[field.type - C.TIMELINE_ARRAY_OF]
    local unit = ffi.sizeof(element)
    local most = MOST / unit
-   local copy = ffi.new(ffi.typeof("$[?]", ffi.typeof(element)), most)
+   local put, copy = copier(element, most)
    -- Bytes are often those of a `char[]`, whose elements LuaJIT takes for `int8_t` or `uint8_t`.
    local is_array, is_text = is_array_of(ffi.typeof(element)), is_array_of(ffi.typeof "char")
    local function check_array(value)
@@ -629,7 +658,7 @@ local function array_of(field)
    local function elements_of(value)
       if type(value) ~= "table" then return value, ffi.sizeof(value) / unit end
       local count = length_of(value)
-      for index = 1, count < most and count or most do copy[index - 1] = rawget(value, index) end
+      for index = 1, count < most and count or most do put(index - 1, rawget(value, index)) end
       return copy, count
    end
    return check_array, elements_of, unit

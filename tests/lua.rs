@@ -40,6 +40,11 @@ fn writes_texts_and_arrays() {
 }
 
 #[test]
+fn converts_elements_as_values() {
+    program("array.lua");
+}
+
+#[test]
 fn measures_its_own_spans() {
     program("histogram.lua");
 }
