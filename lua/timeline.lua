@@ -591,21 +591,52 @@ local MOST = 1528
 -- A table as it is: a metamethod might log with the function that is under way, and so change its payload.
 local rawget, length_of = rawget, rawlen or function(value) return #value end
 
--- Whether a value is an array of FFI with such elements. It allocates only for the first array of a size. A pointer is
--- none: nobody knows how many elements it leads to.
-local function is_array_of(element)
-   local unit, open, by_size = ffi.sizeof(element), ffi.typeof("$[?]", element), {}
+-- The bytes of the arrays whose type does not tell it, such as ffi.new("uint8_t[?]", 1500), or false if nobody knows.
+-- LuaJIT does not compile ffi.sizeof of these. The keys are weak; before the memory of an array can be that of
+-- another one, its entry is gone.
+local sizes, measured = setmetatable({}, { __mode = "k" }), nil
+local function measure()
+   local value = measured
+   sizes[value] = ffi.sizeof(value) or false
+end
+-- It would try in vain, again and again.
+jit.off(measure)
+
+-- The bytes of such an array. LuaJIT compiles what is before and behind gsub, but not what gsub calls.
+local gsub = string.gsub
+local function measured_size(value)
+   local size = sizes[value]
+   if size == nil then
+      measured = value
+      gsub("x", "x", measure)
+      measured, size = nil, sizes[value]
+      -- Only if a hook has measured another one in between.
+      if size == nil then size = ffi.sizeof(value) end
+   end
+   return size
+end
+
+-- Makes a function that says how many bytes an array of FFI with such elements has, and says false for any other value.
+-- It allocates only for the first array of a size. A pointer is none: nobody knows how many elements it leads to.
+local function array_size_of(elements)
+   local unit, by_size = ffi.sizeof(elements[1]), {}
+   local one, other = elements[1], elements[2] or elements[1]
+   local open, other_open = ffi.typeof("$[?]", one), ffi.typeof("$[?]", other)
    return function(value)
+      if ffi.istype(open, value) or ffi.istype(other_open, value) then
+         local size = measured_size(value)
+         return size
+      end
       local size = ffi.sizeof(value)
       if size == nil or size % unit ~= 0 then return false end
-      if ffi.istype(open, value) then return true end
-      local kind = by_size[size]
-      if kind == nil then
-         kind = ffi.typeof("$[" .. size / unit .. "]", element)
-         by_size[size] = kind
+      local kinds = by_size[size]
+      if kinds == nil then
+         kinds = {}
+         for index, element in ipairs(elements) do kinds[index] = ffi.typeof("$[" .. size / unit .. "]", element) end
+         by_size[size] = kinds
       end
-      local is_one = ffi.istype(kind, value)
-      return is_one
+      if ffi.istype(kinds[1], value) or kinds[2] and ffi.istype(kinds[2], value) then return size end
+      return false
    end
 end
 
@@ -641,7 +672,7 @@ local function array_of(field)
    local most = MOST / unit
    local put, copy = copier(element, most)
    -- Bytes are often those of a `char[]`, whose elements LuaJIT takes for `int8_t` or `uint8_t`.
-   local is_array, is_text = is_array_of(ffi.typeof(element)), is_array_of(ffi.typeof "char")
+   local size_of = array_size_of { ffi.typeof(element), unit == 1 and ffi.typeof "char" or nil }
    local function check_array(value)
       local kind = type(value)
       if kind == "table" then
@@ -651,12 +682,12 @@ local function array_of(field)
                refuse_value("a number in " .. field.name .. "[" .. index .. "]", field, number)
             end
          end
-      elseif kind ~= "cdata" or not (is_array(value) or unit == 1 and is_text(value)) then
+      elseif kind ~= "cdata" or not size_of(value) then
          refuse_value("a table of numbers or an array of " .. element, field, value)
       end
    end
    local function elements_of(value)
-      if type(value) ~= "table" then return value, ffi.sizeof(value) / unit end
+      if type(value) ~= "table" then return value, size_of(value) / unit end
       local count = length_of(value)
       for index = 1, count < most and count or most do put(index - 1, rawget(value, index)) end
       return copy, count

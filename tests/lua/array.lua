@@ -1,4 +1,5 @@
--- An element of an array is converted as a value of its type, in the interpreter and in compiled code.
+-- An element of an array is converted as a value of its type, in the interpreter and in compiled code. Arrays have the
+-- sizes that they were made with.
 local ffi = require "ffi"
 local timeline = require "timeline"
 local name = arg[1]
@@ -49,4 +50,29 @@ for event in assert(timeline.attach(tl)):events("oldest") do
    end
 end
 assert(compared == 31 * #TYPES * #values, compared)
+
+-- An array that takes the place of one that was collected has its own size, also in the interpreter.
+local sized = assert(tl:define("test", "info", "sized $n of $v:u8[] $w:u16[]"))
+local addresses, reused = {}, 0
+for _, mode in ipairs { "off", "on" } do
+   jit[mode]()
+   for i = 1, 6000 do
+      local bytes, shorts = ffi.new("uint8_t[?]", 1 + i % 60, i % 256), ffi.new("uint16_t[?]", i % 31)
+      local address = tonumber(ffi.cast("uintptr_t", ffi.cast("void *", bytes)))
+      if addresses[address] and addresses[address] ~= i % 60 then reused = reused + 1 end
+      addresses[address] = i % 60
+      sized(i, bytes, shorts)
+      if i % 100 == 0 then collectgarbage() end
+   end
+end
+local total = 0
+for event in assert(timeline.attach(tl)):events("oldest") do
+   if event.message:find "^sized" then
+      local n, bytes, shorts = unpack(event.args)
+      assert(#bytes == 1 + n % 60 and #shorts == n % 31, tostring(event))
+      assert(bytes[1] == n % 256, tostring(event))
+      total = total + 1
+   end
+end
+assert(total == 12000 and reused > 100, total .. " events, " .. reused .. " at an address with another size before")
 timeline.unlink(name)

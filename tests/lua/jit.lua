@@ -106,7 +106,7 @@ run(function() for _ = 1, 20000 do begin_off() done_off() end end)
 
 -- Loops with many values. Whether the loop itself is compiled, and the loggers not only each for itself, shows where the
 -- trace began.
-local function compiles_loop(body)
+local function compiles_loop(body, in_parts)
    local why
    for _ = 1, 5 do
       local began, looped = {}, false
@@ -114,7 +114,7 @@ local function compiles_loop(body)
          if what == "start" then
             began[trace] = func
          elseif what == "stop" then
-            looped = looped or began[trace] == body and jutil.traceinfo(trace).linktype == "loop"
+            looped = looped or began[trace] == body and (in_parts or jutil.traceinfo(trace).linktype == "loop")
          elseif what == "abort" and began[trace] == body then
             why = vmdef.traceerr[code]
          end
@@ -157,6 +157,12 @@ compiles_loop(function() for i = 1, 10000 do off_texts(i, i, i, "never") end end
 local bytes, short_list = ffi.new "uint8_t[64]", ffi.new "double[2]"
 local arrays = sixteen(assert(tl:define("test", "info", "$a:u8[] $b:f64[] $c:u8[] $d")))
 compiles_loop(function() for i = 1, 10000 do arrays(bytes, short_list, bytes, i) end end)
+
+-- Arrays whose type does not tell their size. LuaJIT does not compile what asks for it, only what is around that.
+local buffer, chars = ffi.new("uint8_t[?]", 60), ffi.new("char[?]", 60)
+local got = assert(tl:define("test", "info", "got $n $a:u8[] $b:str $c:u8[]"))
+compiles_loop(function() for i = 1, 10000 do got(i, buffer, "a text", chars) end end)
+compiles_loop(function() for i = 1, 10000 do got(i, ffi.new("uint8_t[?]", i % 100), "a text", chars) end end, true)
 
 -- Compiled calls log like interpreted ones, and a level set in the middle of a compiled loop counts.
 local f = assert(tl:define("test", "packet", "late $a"))

@@ -163,6 +163,8 @@ local log_interned = tl:define("test", "info", "$n to $host:istr")
 local begin, done = tl:define_span("test", "info", "span $n")
 local begin_text, done_text = tl:define_async_span("test", "info", "span $n $host:str")
 local raw, list = eight.raw, eight.list
+local buffers, buffer, chars = tl:define("test", "info", "$raw:u8[] $list:f64[] $t:wstr of buffers"), ffi.new("double[?]", 60),
+   ffi.new("char[?]", 60)
 -- Each loop is a function for itself: LuaJIT would go on from the end of one compiled loop into the next one, and give
 -- up there, sometimes for good.
 local loops = {
@@ -173,6 +175,7 @@ local loops = {
    { 1e6, function(count) for _ = 1, count do at(null) end end },
    { 1e6, function(count) for _ = 1, count do with_text(address, "x", null) end end },
    { 1e6, function(count) for _ = 1, count do arrays(raw, list, "x") end end },
+   { 1e6, function(count) for _ = 1, count do buffers(chars, buffer, "x") end end },
    { 1e6, function(count) for i = 1, count do natural(2 ^ 63 + i, i, 0x8000000000000000ULL, 1) end end },
 }
 -- If a loop is not compiled, this says why: the number of the error in jit.vmdef.traceerr, and its subject.
