@@ -960,8 +960,8 @@ end
 function timeline.thread(tl, name, group)
    expect_timeline(tl)
    expect_open(tl)
-   expect(name == nil or type(name) == "string", "name", "a string, or nil for the system's name", name)
-   expect(group == nil or type(group) == "string", "group", "a string, or nil for none", group)
+   expect(name == nil or is_text(name), "name", "a string without NUL, or nil for the system's name", name)
+   expect(group == nil or is_text(group), "group", "a string without NUL, or nil for none", group)
    return done(C.timeline_thread(tl.writer[0], name, group))
 end
 

@@ -74,6 +74,8 @@ raises("attribute", timeline.define, tl, "test", "info", "m", { chanels = "itv" 
 raises("no rule", timeline.priority, tl, "info,trace")
 raises("level", timeline.priority, tl)
 raises("timeline", timeline.level, nil)
+raises("name, got \"a\\0b\"", timeline.thread, tl, "a\0b")
+raises("group, got \"g\\0h\"", timeline.thread, tl, "a", "g\0h")
 raises("seconds_for", timeline.sample, tl, "all")
 raises("seconds_every", timeline.sample, tl, "all", 0.0001)
 raises("seconds_for", timeline.sample, tl, "all", -1, 1)

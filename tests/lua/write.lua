@@ -135,7 +135,7 @@ assert(tl:thread(nil, "workers"))
 assert(newest().thread == "luajit" and newest().group == "workers")
 assert(tl:thread())
 assert(newest().thread == "luajit" and newest().group == nil)
-refused("expected a string, or nil for the system's name as name, got 5", timeline.thread, tl, 5)
+refused("expected a string without NUL, or nil for the system's name as name, got 5", timeline.thread, tl, 5)
 assert(tl:priority("info"))
 
 -- A second writer joins; the same definition is the same event.
