@@ -278,10 +278,25 @@ local timeline_log = C.timeline_log
 
 local INTEGERS = { ffi.typeof "int64_t", ffi.typeof "uint64_t" }
 
+local SIGNED, UNSIGNED = INTEGERS[1], INTEGERS[2]
+local COMPLEX, COMPLEX_FLOAT = ffi.typeof "complex", ffi.typeof "complex float"
+
+-- Found without a look into a table: the code of a loop has at most 500 constants.
+local istype, typeof = ffi.istype, ffi.typeof
+
+-- Whether a value of FFI is a type, such as ffi.typeof "int": its number would pass for an integer, and ffi.istype takes
+-- it for a value of that type. To be compiled, it looks at the text only if a value equals the number of its type.
+local function is_type(value)
+   return typeof(value) == value and tostring(value):find("^ctype<") ~= nil
+end
+
 -- Whether C accepts it as an integer, although it is not a number to Lua.
 local function is_integer(value)
-   return ffi.istype(INTEGERS[1], value) or ffi.istype(INTEGERS[2], value)
-      or (type(value) ~= "nil" and pcall(INTEGERS[1], value))
+   local kind = type(value)
+   if kind == "boolean" then return true elseif kind ~= "cdata" then return false end
+   if istype(SIGNED, value) or istype(UNSIGNED, value) then return not is_type(value) end
+   return not (istype(COMPLEX, value) or istype(COMPLEX_FLOAT, value)) and pcall(SIGNED, value)
+      and not is_type(value)
 end
 
 -- Raises the error about the number of arguments.
@@ -499,8 +514,9 @@ end
 local function pointer_of(field)
    local is_address = address_check()
    return function(value)
-      if type(value) == "number" or ffi.istype(INTEGERS[1], value) or ffi.istype(INTEGERS[2], value) then return value end
-      if type(value) == "cdata" and is_address(value) then
+      if type(value) == "number" then return value end
+      -- A type, such as that of a pointer, has a number, and a pointer has none.
+      if type(value) == "cdata" and not tonumber(value) and is_address(value) then
          -- As a number: where LuaJIT compiles this function alone, it would allocate the uint64_t that it returns.
          local address = ffi.cast(INTEGERS[2], value)
          local number = tonumber(address)
@@ -534,6 +550,12 @@ local function natural_of(of)
    end
 end
 
+-- By type: what converts the values of it that are not numbers.
+local NATURALS = {
+   [C.TIMELINE_FLAGS] = enum_of, [C.TIMELINE_PTR] = pointer_of, [C.TIMELINE_U64] = integer_of,
+   [C.TIMELINE_HEX] = integer_of, [C.TIMELINE_BYTES] = integer_of,
+}
+
 -- By type: makes the function that turns a value into the word of an entry.
 local CONVERTERS = {
    [C.TIMELINE_F64] = function(field) return float_of(field, f64_word()) end,
@@ -541,12 +563,8 @@ local CONVERTERS = {
    [C.TIMELINE_BOOL] = bool_of,
    [C.TIMELINE_CHAR] = char_of,
    [C.TIMELINE_ENUM] = enum_of,
-   [C.TIMELINE_FLAGS] = natural_of(enum_of),
-   [C.TIMELINE_PTR] = natural_of(pointer_of),
-   [C.TIMELINE_U64] = natural_of(integer_of),
-   [C.TIMELINE_HEX] = natural_of(integer_of),
-   [C.TIMELINE_BYTES] = natural_of(integer_of),
 }
+for kind, of in pairs(NATURALS) do CONVERTERS[kind] = natural_of(of) end
 
 local function zero() return 0 end
 
@@ -623,6 +641,8 @@ local function array_size_of(elements)
    local one, other = elements[1], elements[2] or elements[1]
    local open, other_open = ffi.typeof("$[?]", one), ffi.typeof("$[?]", other)
    return function(value)
+      -- An array has no number, but a type has.
+      if tonumber(value) then return false end
       if ffi.istype(open, value) or ffi.istype(other_open, value) then
          local size = measured_size(value)
          return size
@@ -640,8 +660,8 @@ local function array_size_of(elements)
    end
 end
 
--- The room for a copy of a table of numbers, and the function that puts an element there. It converts each as the value of
--- a field of that type is converted: to an integer of 64 bits, whose low ones it takes. What LuaJIT makes of a number
+-- The function that puts an element of a table into a copy, and the copy. It converts each as the value of a field of
+-- that type is converted: to an integer of 64 bits, whose low ones it takes. What LuaJIT makes of a number
 -- that has no room in a shorter or unsigned integer is not defined. Nothing here may allocate, also in the interpreter.
 local function copier(element, most)
    local unit = ffi.sizeof(element)
@@ -741,11 +761,22 @@ local function payload_logger(writer, event, fields)
       local word = field.type < C.TIMELINE_STR and ("local w%d = "):format(index) or ""
       has_data = has_data or word == ""
       checks[index] = ("%scheck%d(v%d)"):format(word, index, index)
-      -- A number that is stored as it is needs no call, which would make the trace longer.
-      if field.type == C.TIMELINE_F64 or field.type == C.TIMELINE_F32
-         or word ~= "" and not CONVERTERS[field.type] then
-         checks[index] = ('local w%d = v%d if type(v%d) ~= "number" then w%d = check%d(v%d) end'):format(index, index, index,
-            index, index, index)
+      -- The less is called, the shorter the trace: a number is stored as it is, or as natural_of does it, and an integer
+      -- of C is known by a function that all fields share.
+      local is_float = field.type == C.TIMELINE_F64 or field.type == C.TIMELINE_F32
+      local natural = NATURALS[field.type]
+      local inline
+      if natural then check[index] = natural(field) end
+      if natural == integer_of or word ~= "" and not CONVERTERS[field.type] then
+         inline = 'if type(vN) ~= "number" then if not is_integer(vN) then checkN(vN) end'
+      elseif is_float then
+         inline = 'if type(vN) ~= "number" then if is_integer(vN) then wN = as_number(vN) else checkN(vN) end'
+      elseif natural then
+         inline = 'if type(vN) ~= "number" then wN = checkN(vN)'
+      end
+      if inline then
+         if natural then inline = inline .. " elseif vN >= 2^63 and vN < 2^64 then wN = vN - 2^64" end
+         checks[index] = ("local wN = vN " .. inline .. " end"):gsub("N", index)
       end
    end
    local function refuse_count(...)
@@ -766,7 +797,8 @@ local function payload_logger(writer, event, fields)
    local log, last = C.timeline_log_payload, "0"
    if marked ~= 0 then log, last = C.timeline_log_interned, "types, marked" end
    local source = ([[
-      local writer, event, check, elements, refuse_count, words, doubles, floats, log, put_text, put_array, types, marked, most, nothing = ...
+      local writer, event, check, elements, refuse_count, is_integer, as_number, words, doubles, floats, log, put_text,
+         put_array, types, marked, most, nothing = ...
       local type = type
       %s
       return function(%s, more)
@@ -784,8 +816,9 @@ local function payload_logger(writer, event, fields)
       -- is not logged.
       has_data and "if tl.enabled[event] == 0 then nothing(tl, 0, 0, 0, 0, 0) return end" or "", count,
       table.concat(stores, "\n"), last)
-   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, words, doubles, floats, log,
-      C.timeline_put_text, C.timeline_put_array, types, marked, writer[0].payload / 8, timeline_log)
+   return assert(loadstring(source, "=timeline"))(writer, event, check, elements, refuse_count, is_integer, as_number,
+      words, doubles, floats, log, C.timeline_put_text, C.timeline_put_array, types, marked, writer[0].payload / 8,
+      timeline_log)
 end
 
 -- The arguments of a message, each with its name (and the $), type and labels, and whether one is converted;

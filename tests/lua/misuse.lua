@@ -114,6 +114,36 @@ for _, level in ipairs { "all", "none" } do
       three(1, 2, 3, nil)
    end
 end
+-- A type of FFI has a number, but is none, also where it is that of what is wanted; neither is a complex number.
+local ffi = require "ffi"
+local typed = assert(tl:define("test", "info", "$a:u64 $b:f64 $c:bool $d:ptr"))
+local texts = assert(tl:define("test", "info", "$a $b:f64 $c:u8[] $d:str $e:ptr $f:hex"))
+local int, pointer, enum = ffi.typeof "int64_t", ffi.typeof "void *", ffi.typeof "enum { A, B }"
+for _ = 1, 200 do
+   for _, kind in ipairs { "int", "int64_t", "uint64_t", "bool", "double" } do
+      raises("expected an integer as %$only, got ctype<", one, ffi.typeof(kind))
+   end
+   raises("expected an integer as %$only, got 1%+2i", one, ffi.new("complex", 1, 2))
+   raises("expected an integer as %$only, got 1%+2i", one, ffi.new("complex float", 1, 2))
+   raises("expected an integer as %$b, got ctype<", log, 1, int)
+   raises("expected an integer as %$a, got ctype<", typed, int, 1, 1, 1)
+   raises("expected a number as %$b, got ctype<", typed, 1, int, 1, 1)
+   raises("expected true or false as %$c, got ctype<", typed, 1, 1, int, 1)
+   raises("expected a pointer or an integer as %$d, got ctype<", typed, 1, 1, 1, pointer)
+   raises("expected a pointer or an integer as %$d, got ctype<", typed, 1, 1, 1, int)
+   raises("expected an integer as %$a, got ctype<", texts, int, 1, {}, "", 1, 1)
+   raises("expected a number as %$b, got ctype<", texts, 1, int, {}, "", 1, 1)
+   raises("an array of uint8_t as %$c, got ctype<", texts, 1, 1, ffi.typeof "uint8_t[8]", "", 1, 1)
+   raises("an array of uint8_t as %$c, got ctype<", texts, 1, 1, ffi.typeof "uint8_t[?]", "", 1, 1)
+   raises("a number in %$c%[2%]", texts, 1, 1, { 1, int }, "", 1, 1)
+   raises("a pointer or an integer as %$e, got ctype<", texts, 1, 1, {}, "", pointer, 1)
+   raises("an integer as %$f, got ctype<", texts, 1, 1, {}, "", 1, int)
+   -- The numbers of these types are integers like others.
+   one(ffi.cast(int, tonumber(int)))
+   one(ffi.new("uint64_t", tonumber(ffi.typeof "uint64_t")))
+   one(ffi.new("int16_t", 5))
+   one(enum(1))
+end
 -- The line is that of the call, not of the module.
 local function line_of(f)
    local ok, message = pcall(f)
