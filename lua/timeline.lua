@@ -660,9 +660,15 @@ local function array_size_of(elements)
    end
 end
 
+-- By the bytes of an element: an integer and its low bits. Made once, for LuaJIT keeps each type for good.
+local WHOLE = {}
+for _, unit in ipairs { 1, 2, 4 } do
+   WHOLE[unit] = ffi.typeof(("union { int64_t bits; int%d_t low; }"):format(8 * unit))
+end
+
 -- The function that puts an element of a table into a copy, and the copy. It converts each as the value of a field of
--- that type is converted: to an integer of 64 bits, whose low ones it takes. What LuaJIT makes of a number
--- that has no room in a shorter or unsigned integer is not defined. Nothing here may allocate, also in the interpreter.
+-- that type is converted: to an integer of 64 bits, whose low ones it takes. What LuaJIT makes of a number that has no
+-- room in a shorter or unsigned integer is not defined. Nothing here may allocate, also in the interpreter.
 local function copier(element, most)
    local unit = ffi.sizeof(element)
    local is_float = element == "float" or element == "double"
@@ -677,7 +683,7 @@ local function copier(element, most)
          copy[index] = value
       end, copy
    end
-   local whole = ffi.new(("union { int64_t bits; int%d_t low; }"):format(8 * unit))
+   local whole = WHOLE[unit]()
    return function(index, value)
       whole.bits = value
       copy[index] = whole.low
