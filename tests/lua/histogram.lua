@@ -19,7 +19,8 @@ end
 assert(histogram:update() and new:update())
 assert(histogram:count() == 100 and new:count() == 100)
 local least, median, most = histogram:percentile(0), histogram:percentile(50), histogram:percentile(100)
-assert(0 < least and least <= median and median <= most)
+-- A breath may be shorter than what the clock of a virtual machine tells apart.
+assert(0 <= least and least <= median and median <= most and most > 0)
 assert(least <= histogram:mean() and histogram:mean() <= most)
 assert(new:percentile(100) == most)
 assert(histogram:update() and histogram:count() == 100)
