@@ -1276,11 +1276,11 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * `TIMELINE_PRINTF` calls it when a statement first runs.
  *
  * Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
- * too, and not tried again. But if a table is full, the timeline stays locked, or the system
- * refuses, then the statement is right: one call in 1,024 tries again, and each call that returns
- * 0 counts an event as dropped, if the level enables it. Leaves `errno` alone. An attempt takes
- * locks and allocates, and may wait seconds for the lock of the timeline; after one such wait in
- * vain, only some 2 milliseconds, until it gets the lock.
+ * too, and not tried again. If a table is full, each call that returns 0 counts an event as
+ * dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
+ * failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
+ * `errno` alone. An attempt takes locks and allocates, and may wait seconds for the lock of the
+ * timeline; after one such wait in vain, only some 2 milliseconds, until it gets the lock.
  *
  * Any thread; in a signal handler only after an earlier call for the same timeline and level. It
  * does not try again in a signal handler, or if the call stack cannot be read to its end (a
@@ -2511,14 +2511,15 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
  * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
- * An event that cannot be defined is never logged; `timeline_last_error` says why. But if the
- * timeline stays locked, or the system refuses, the failure may pass: then one run in 1,024 tries
- * again, and the events until then are dropped and counted. A process waits some seconds for such a
- * lock; after a wait in vain only some 2 milliseconds a try, until it gets the lock. A signal
- * handler does not try again. Neither does a statement whose call stack leads through a function
- * without unwind tables, because a handler may be hidden there. To find out, that one run in 1,024
- * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's
- * lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+ * An event that cannot be defined is never logged; `timeline_last_error` says why. If a table of
+ * the timeline is full, the events that are lost are counted as dropped. If the timeline stays
+ * locked, or the system refuses, the failure may pass: then one run in 1,024 tries again, and the
+ * events until then are dropped and counted. A process waits some seconds for such a lock; after a
+ * wait in vain only some 2 milliseconds a try, until it gets the lock. A signal handler does not
+ * try again. Neither does a statement whose call stack leads through a function without unwind
+ * tables, because a handler may be hidden there. To find out, that one run in 1,024 walks over the
+ * call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a
+ * handler that interrupted dlopen in its own thread may wait for ever.
  *
  * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
  * 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8 (a `long double`

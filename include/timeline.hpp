@@ -64,7 +64,8 @@ struct timeline_throws_ : std::false_type {};
 template <class T>
 struct timeline_throws_<T, true> {
   using returned = std::decay_t<decltype(timeline_value(std::declval<const T&>()))>;
-  static constexpr bool value = !noexcept(timeline_value(std::declval<const T&>())) || timeline_throws_<returned>::value;
+  static constexpr bool value =
+      !noexcept(timeline_value(std::declval<const T&>())) || timeline_throws_<returned>::value;
 };
 
 namespace timeline {
@@ -855,7 +856,8 @@ class ring {
   // Logs a declared event: see declared. Defines it when it is first logged. An event that cannot be defined is
   // never logged. Throws nothing but what a timeline_value throws.
   template <class Event, bool Logs = TIMELINE_LOGS_>
-  auto log(const Event& value) const noexcept(detail::never_throws<Event>()) -> std::void_t<decltype(Event::event.message)> {
+  auto log(const Event& value) const noexcept(detail::never_throws<Event>())
+      -> std::void_t<decltype(Event::event.message)> {
     detail::log_declared<Logs>(tl_.get(), value);
   }
 
@@ -1367,8 +1369,8 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
 //
 // beside it, which returns one of these, or another type with such a function. What it returns by value is
 // kept until the event is logged; what a view or a pointer refers to must outlive the call. If it throws, the
-// exception leaves the statement, and nothing is logged. Nothing else throws: an event that cannot be defined is
-// never logged.
+// exception leaves the statement, and nothing is logged. A conversion of a type to a number must not throw: it
+// may be called where the program would end. An event that cannot be defined is never logged, and throws nothing.
 #undef TIMELINE_CHECK_
 #define TIMELINE_CHECK_(...)                                                                     \
   struct timeline_message_ {                                                                     \

@@ -424,7 +424,6 @@ end
 
 -- No function that a logger calls ends in a tail call: LuaJIT gives up a loop with more than fifteen of them, for good.
 
-
 -- The number of an integer of C, or 1 or 0. LuaJIT itself makes 0 of an uint64_t in a float now and then.
 local function as_number(value)
    local number = value == true and 1 or value == false and 0 or tonumber(value)
@@ -615,7 +614,9 @@ local rawget, length_of = rawget, rawlen or function(value) return #value end
 local sizes, measured = setmetatable({}, { __mode = "k" }), nil
 local function measure()
    local value = measured
-   sizes[value] = ffi.sizeof(value) or false
+   -- Of an array at the end of a struct, it raises an error.
+   local known, size = pcall(ffi.sizeof, value)
+   sizes[value] = known and size or false
 end
 -- It would try in vain, again and again.
 jit.off(measure)
@@ -625,11 +626,11 @@ local gsub = string.gsub
 local function measured_size(value)
    local size = sizes[value]
    if size == nil then
+      -- A hook may measure another one in between, and leaves this one here again.
+      local before = measured
       measured = value
       gsub("x", "x", measure)
-      measured, size = nil, sizes[value]
-      -- Only if a hook has measured another one in between.
-      if size == nil then size = ffi.sizeof(value) end
+      measured, size = before, sizes[value]
    end
    return size
 end

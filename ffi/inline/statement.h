@@ -37,14 +37,15 @@
  * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
  * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
- * An event that cannot be defined is never logged; `timeline_last_error` says why. But if the
- * timeline stays locked, or the system refuses, the failure may pass: then one run in 1,024 tries
- * again, and the events until then are dropped and counted. A process waits some seconds for such a
- * lock; after a wait in vain only some 2 milliseconds a try, until it gets the lock. A signal
- * handler does not try again. Neither does a statement whose call stack leads through a function
- * without unwind tables, because a handler may be hidden there. To find out, that one run in 1,024
- * walks over the call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's
- * lock, and a handler that interrupted dlopen in its own thread may wait for ever.
+ * An event that cannot be defined is never logged; `timeline_last_error` says why. If a table of
+ * the timeline is full, the events that are lost are counted as dropped. If the timeline stays
+ * locked, or the system refuses, the failure may pass: then one run in 1,024 tries again, and the
+ * events until then are dropped and counted. A process waits some seconds for such a lock; after a
+ * wait in vain only some 2 milliseconds a try, until it gets the lock. A signal handler does not
+ * try again. Neither does a statement whose call stack leads through a function without unwind
+ * tables, because a handler may be hidden there. To find out, that one run in 1,024 walks over the
+ * call stack. With libgcc before 12 or glibc before 2.35 this takes the loader's lock, and a
+ * handler that interrupted dlopen in its own thread may wait for ever.
  *
  * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
  * 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8 (a `long double`

@@ -88,7 +88,7 @@ enum Found {
     Nothing,
     /// The event; 0 when it cannot be defined.
     Event(u32),
-    /// The event could not be defined, and it is too early to try again.
+    /// The event could not be defined, and it is too early to try again, or of no use.
     TooEarly,
     /// The event could not be defined, and it is time to try again.
     Again,
@@ -98,6 +98,8 @@ impl Known<'_> {
     /// In `pair`: the lower bits are not an event, but the number of runs since it could not be
     /// defined. No level has this bit, so C never finds an event there, and calls each time.
     const FAILED: u64 = 0x80;
+    /// In `pair`: there was no room for the event. No level has this bit either.
+    const FULL: u64 = 0x40;
     const LOWER: u64 = 0xff_ffff;
 
     /// # Safety
@@ -128,9 +130,11 @@ impl Known<'_> {
                 Err(now) => found = now,
             }
         }
-        match found >> 24 == self.pair {
-            true => Found::Event((found & Self::LOWER) as u32),
-            false => Found::Nothing,
+        match found >> 24 {
+            known if known == self.pair => Found::Event((found & Self::LOWER) as u32),
+            // A table stays full, so nothing is tried again.
+            known if known == self.pair | Self::FULL => Found::TooEarly,
+            _ => Found::Nothing,
         }
     }
 
@@ -142,9 +146,9 @@ impl Known<'_> {
     }
 
     /// Remembers that the event could not be defined, unless another thread has written since
-    /// `before` was read.
-    fn put_failure(&self, before: u64) {
-        let word = (self.pair | Self::FAILED) << 24;
+    /// `before` was read. `how` is [`Known::FAILED`] or [`Known::FULL`].
+    fn put_failure(&self, before: u64, how: u64) {
+        let word = (self.pair | how) << 24;
         let _ = self
             .word
             .compare_exchange(before, word, Ordering::Relaxed, Ordering::Relaxed);
@@ -155,11 +159,11 @@ impl Known<'_> {
 /// `TIMELINE_PRINTF` calls it when a statement first runs.
 ///
 /// Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
-/// too, and not tried again. But if a table is full, the timeline stays locked, or the system
-/// refuses, then the statement is right: one call in 1,024 tries again, and each call that returns
-/// 0 counts an event as dropped, if the level enables it. Leaves `errno` alone. An attempt takes
-/// locks and allocates, and may wait seconds for the lock of the timeline; after one such wait in
-/// vain, only some 2 milliseconds, until it gets the lock.
+/// too, and not tried again. If a table is full, each call that returns 0 counts an event as
+/// dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
+/// failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
+/// `errno` alone. An attempt takes locks and allocates, and may wait seconds for the lock of the
+/// timeline; after one such wait in vain, only some 2 milliseconds, until it gets the lock.
 ///
 /// Any thread; in a signal handler only after an earlier call for the same timeline and level. It
 /// does not try again in a signal handler, or if the call stack cannot be read to its end (a
@@ -240,12 +244,16 @@ unsafe fn define_at(
         let defined = unsafe { define(writer, site, priority) };
         match &defined {
             Ok(event) => known.put(*event),
-            // A table stays full, but what is lost by it is to be counted.
-            Err(failure) if failure.may_pass() || failure.is_full() => {
+            // What is lost for want of room is counted, too.
+            Err(failure) if failure.is_full() => {
+                known.put_failure(before, Known::FULL);
+                writer.core.dropped_undefined(priority);
+            }
+            Err(failure) if failure.may_pass() => {
                 // The first walk over a stack may load and sort tables: do that here, not when a
                 // handler asks above.
                 look_for_handler();
-                known.put_failure(before);
+                known.put_failure(before, Known::FAILED);
                 writer.core.dropped_undefined(priority);
             }
             Err(_) => known.put(EventId::NEVER),

@@ -17,6 +17,7 @@ use crate::event::{Bytes, Hex, Nanoseconds, UnixTime};
 
 /// An argument whose type in the message is known where the statement stands. Nobody knows that of
 /// a type parameter, whatever bounds it has: no public trait implies this one. So it chooses.
+#[diagnostic::on_unimplemented(note = "state the type of each argument before the statement")]
 pub trait Fixed {}
 
 impl Fixed for () {}

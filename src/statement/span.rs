@@ -304,7 +304,10 @@ fn define(
     priority: Priority,
     types: fn() -> Vec<FieldType<'static>>,
 ) -> Option<EventId> {
-    end.define(timeline, priority, types);
+    // In a later run it may be known, where there was no room for the begin.
+    if end.find(timeline, priority).is_none() {
+        end.define(timeline, priority, types);
+    }
     begin.define(timeline, priority, types)
 }
 

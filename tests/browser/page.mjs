@@ -337,6 +337,12 @@ async function links(context) {
   demand(await shown() === window, "the window", window, "became", await shown());
   demand(other.url() === address, "the link", address, "became", other.url());
   await context.unroute(/lines\?from=5&count=1$/);
+  // It stays if the address comes to have another line.
+  const again = other.waitForResponse(/lines\?from=9&count=1$/);
+  await other.evaluate(() => { location.hash = location.hash.replace("line=5", "line=9"); });
+  await (await again).finished();
+  await frames(other);
+  demand(await shown() === window, "the window", window, "became", await shown());
   // A line that is selected now is brought into sight.
   await other.keyboard.press("n");
   await other.waitForFunction((before) => !document.querySelector("#tracks-said").textContent

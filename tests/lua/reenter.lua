@@ -68,6 +68,11 @@ for _, message in ipairs { "of hook $a:f64 $b:f32 $n", "of hook $a:f64 $b:f32 $n
    for i = 1, 50 do program(unpack({ i, i * 0.5, i, { i, i }, "a text" }, 1, given)) end
    debug.sethook()
 end
+-- So does one that measures arrays of its own.
+local arrays, hooked = assert(tl:define("test", "info", "array $a:u8[]")), assert(tl:define("test", "info", "array of hook $a:u8[]"))
+debug.sethook(function() hooked(ffi.new("uint8_t[?]", 3)) end, "", 1)
+for i = 1, 50 do arrays(ffi.new("uint8_t[?]", i % 8 + 1, i)) end
+debug.sethook()
 jit.on()
 local expected_here, logged, of_hook = "of hook a%((%d+)%.0%) b%(([%d.]+)%) n%((%d+)%)", 0, 0
 for event in assert(timeline.attach(tl)):events("oldest") do

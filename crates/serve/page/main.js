@@ -250,14 +250,14 @@ function showView(reveal = false) {
   if (!document.querySelector("dialog[open]") && document.activeElement === document.body) leave();
 }
 
-function changed(what) {
+function changed(what, isOfAddress = false) {
   const { tracks, latency } = viewOf;
   const has = (...names) => names.some((name) => what.has(name));
   if (has("log") && state.log !== null) open(state.log);
   else if (log && has("q", "regex", "case", "filters")) find();
   if (has("only")) lines.switched();
-  // A window that the address gives is kept, wherever the selected line is.
-  const reveal = !has("from", "to");
+  // A window that is given is kept, wherever the selected line is.
+  const reveal = !has("from", "to") && !(isOfAddress && state.from !== null);
   if (has("view", "log")) showView(reveal);
   if (has("line", "log", "view")) {
     if (state.line !== null && log && has("line")) lines.show(state.line);

@@ -98,10 +98,10 @@ export function load() {
   clearTimeout(timer);
   timer = 0;
   const changed = take(parse(location.hash));
-  for (const listener of listeners) listener(changed);
+  for (const listener of listeners) listener(changed, true);
 }
 
-/** Calls `listener` with the names of what has changed. */
+/** Calls `listener` with the names of what has changed, and whether the address says so. */
 export function onState(listener) {
   listeners.add(listener);
 }

@@ -95,8 +95,10 @@ export class TracksView {
 
   /** The window of the address is another one. */
   moved() {
-    if (state.from === null) this.view = null;
-    else if (!this.view || String(this.view.from) !== state.from
+    if (state.from === null) {
+      this.revealing = null;
+      this.view = null;
+    } else if (!this.view || String(this.view.from) !== state.from
       || String(endOf(this.view)) !== state.to) {
       this.revealing = null;
       this.view = between(BigInt(state.from), BigInt(state.to));
@@ -121,12 +123,13 @@ export class TracksView {
    * there, unless it is moved otherwise before the time of the line is known.
    */
   async select(line, reveal) {
+    this.revealing = null;
     if (line === null || this.selected?.line === line) {
       if (line === null) this.selected = null;
       this.draw();
       return;
     }
-    this.revealing = reveal ? line : null;
+    if (reveal) this.revealing = line;
     try {
       const asked = { from: line, count: 1 };
       const said = await getJson(ofLog(this.log.id, "lines"), asked, this.log.signal);
