@@ -33,13 +33,13 @@ impl Replacement {
     /// The path leads to a timeline in use, or to something other than a file.
     pub fn of(path: &Path) -> Result<Replacement> {
         let name = Name::new(path)?;
-        lifecycle::refuse_living(&name)?;
         if symlink_metadata(name.file()).is_ok_and(|m| !m.is_file()) {
             return Err(Error::BadName {
                 name: path.display().to_string(),
                 why: "a snapshot replaces a file; this is a directory, a link, a device or a pipe",
             });
         }
+        lifecycle::refuse_living(&name)?;
         Ok(Replacement(name))
     }
 
@@ -52,13 +52,14 @@ impl Replacement {
     ///
     /// # Errors
     ///
-    /// The file cannot be written. A file that has the name already is left as it was.
+    /// The file cannot be written, or the name is that of a timeline in use by now. A file that has
+    /// the name already is left as it was.
     pub fn write<T>(&self, write: impl FnOnce(&File) -> io::Result<T>) -> Result<T> {
         let fail = |doing| move |e| Error::io(doing, self.0.given(), e);
         let (temporary, out) = self.temporary().map_err(fail("create"))?;
         let written = write(&out).map_err(fail("write"))?;
         out.sync_all().map_err(fail("write"))?;
-        std::fs::rename(temporary.path(), self.path()).map_err(fail("rename"))?;
+        lifecycle::replace(&self.0, temporary.path())?;
         temporary.keep();
         Ok(written)
     }
@@ -73,6 +74,21 @@ impl Replacement {
             }
         }
     }
+}
+
+/// Removes a file that this program made, unless another one writes to a timeline of that name.
+///
+/// # Errors
+/// `ResourceBusy` if a program does; those of removing a file.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let removed = Name::new(path).and_then(|name| lifecycle::remove_file(&name));
+    removed.map_err(|error| match error {
+        Error::Io { source, .. } => source,
+        Error::InUse { .. } | Error::Locked { .. } => {
+            io::Error::new(ErrorKind::ResourceBusy, error)
+        }
+        other => io::Error::other(other),
+    })
 }
 
 /// A file that gets its name once it is whole. Until then it has none, and is gone if the process

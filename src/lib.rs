@@ -100,7 +100,7 @@ pub use self::{
     },
     info::{Dropped, Info},
     layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
-    lifecycle::{name_before, unlink, users},
+    lifecycle::{name_before, remove, unlink, users},
     list::{Listed, list, names},
     ring::processes::Writer,
     ring::threads::Thread,

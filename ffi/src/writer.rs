@@ -185,7 +185,7 @@ unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Fail
 
 /// Makes a timeline and opens it for writing. If the name belongs to a timeline whose processes all
 /// died, that one is kept as `NAME.prev` (as `NAME.prev-` and a number, if `NAME.prev` is a file
-/// that is not ours to replace).
+/// that is not ours to replace, or a timeline with a writer).
 ///
 /// `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
 /// anything else is the path of a file. `entries`: how many entries the ring holds, a power of two

@@ -17,12 +17,13 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
+use super::held::refuse_used;
 use super::staging::Staging;
 use super::{LOOKS, former, locked_at, magic};
 use crate::clock::ClockKind;
-use crate::error::{Error, Result, User};
+use crate::error::{Error, Result};
 use crate::layout::{self, Geometry};
-use crate::ring::{lanes, processes};
+use crate::ring::lanes;
 use crate::segment::{self, Segment, Use};
 use crate::shm::{self, LockFile, Name, Record, Trust};
 
@@ -231,22 +232,6 @@ fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
             found,
         });
     }
-    let by = living(name, &lock);
-    if !by.is_empty() || shm::slots_locked(lock.file()) {
-        return Err(Error::InUse {
-            path: name.given().to_path_buf(),
-            by,
-        });
-    }
+    refuse_used(name, lock.file())?;
     Ok(Some(lock))
-}
-
-fn living(name: &Name, lock: &LockFile) -> Vec<User> {
-    match Segment::load(name, lock.file(), Use::Read) {
-        // A snapshot lists the processes of the timeline that was saved.
-        Ok(s) if s.facts.snapshot => Vec::new(),
-        Ok(s) => processes::users(&s.map, &s.geometry, lock.file()),
-        // Damaged, or of another version: only the locks tell whether it has writers.
-        Err(_) => Vec::new(),
-    }
 }

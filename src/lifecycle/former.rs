@@ -1,7 +1,8 @@
 //! Keeps the former timeline of a name: at NAME.prev, or at NAME.prev- and a number.
 //!
 //! The first name is known in advance, so another user who may write to the folder can put a file
-//! there that we must not replace. Then the second name is used, which cannot be guessed.
+//! there that we must not replace. Or a program logs to a timeline that it created at that name.
+//! Then the second name is used, which cannot be guessed.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,11 +10,12 @@ use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::held::{Held, living};
 use super::{magic, open_existing, trusted};
 use crate::access::Owner;
 use crate::layout;
 use crate::segment::{Segment, Use};
-use crate::shm::{self, Name, Trust};
+use crate::shm::{self, Name, Patience, Trust};
 
 const SUFFIX: &str = ".prev";
 /// Between the name and a number.
@@ -56,31 +58,33 @@ fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
 }
 
 /// Maps for reading, one by one, the kept timelines of `name`: those of root, of our own user, and
-/// of `user`.
+/// of `user`. One with a writer was not kept: a program created it at that name.
 pub fn attach_kept(name: &Name, user: Option<u32>) -> impl Iterator<Item = (Segment, File)> {
     let trust = Trust { user, group: None };
     let attach = move |suffix: String| {
-        let name = Name::new(&name.given_sibling(&suffix)).ok()?;
+        let name = name.beside(&suffix);
         let file = open_existing(&name, false).ok()?;
         // The name may lead to another file by now, or be a link.
         trusted(name.given(), &file, &trust).ok()?;
         let segment = Segment::load(&name, &file, Use::Read).ok()?;
-        Some((segment, file))
+        living(&name, &file).is_empty().then_some((segment, file))
     };
     suffixes(name, &trust).into_iter().filter_map(attach)
 }
 
-/// Moves the file at `name` aside, replacing the one kept before, and returns its new path.
+/// Moves the file at `name` aside, replacing the one kept before, and returns its new path. The
+/// caller holds its lifecycle lock.
 pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
     for suffix in suffixes(name, trust) {
-        let to = name.sibling(&suffix);
-        let moved = match is_ours(&to, trust) {
-            Some(true) => std::fs::rename(name.file(), &to),
-            Some(false) => continue,
-            None => shm::rename_new(name.file(), &to),
+        let to = name.beside(&suffix);
+        let moved = match found_at(&to, trust) {
+            // Held until it is replaced.
+            Found::Replaceable(_former) => std::fs::rename(name.file(), to.file()),
+            Found::Nothing => shm::rename_new(name.file(), to.file()),
+            Found::Other => continue,
         };
         match moved.map_err(|e| (e.kind(), e)) {
-            Ok(()) => return Ok(to),
+            Ok(()) => return Ok(to.file().to_path_buf()),
             // Taken just now; or we may not replace it in this folder, although we trust its owner.
             Err((ErrorKind::AlreadyExists | ErrorKind::PermissionDenied, _)) => continue,
             Err((_, error)) => return Err(error),
@@ -90,15 +94,40 @@ pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
     shm::rename_new(name.file(), &to).map(|()| to)
 }
 
-/// Whether the file there is a timeline that we may replace; `None` if there is no file.
-fn is_ours(path: &Path, trust: &Trust) -> Option<bool> {
+/// What stands at the name of a kept timeline.
+enum Found {
+    Nothing,
+    /// A timeline that we may replace, and that nobody writes to.
+    Replaceable(Held),
+    Other,
+}
+
+fn found_at(to: &Name, trust: &Trust) -> Found {
+    let path = to.file();
+    // Its owner is checked before it is locked.
     let file = match shm::open_nofollow(path) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return None,
-        Err(_) => return Some(false),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Found::Nothing,
+        Err(_) => return Found::Other,
         Ok(file) => file,
     };
-    let is_timeline = magic(path, &file).is_ok_and(|found| found == layout::MAGIC);
-    Some(is_timeline && trusted(path, &file, trust).is_ok())
+    let may_replace = |file: &File| {
+        let is_timeline = magic(path, file).is_ok_and(|found| found == layout::MAGIC);
+        is_timeline && trusted(path, file, trust).is_ok()
+    };
+    if !may_replace(&file) {
+        return Found::Other;
+    }
+    // Who has its lock for longer is about to join it, or wants to harm us.
+    let held = Held::at(to, || Patience::MOMENT).and_then(|held| {
+        let unused = held.map(|held| held.unused(to));
+        unused.transpose()
+    });
+    match held {
+        Ok(None) => Found::Nothing,
+        // It may be another one by now.
+        Ok(Some(held)) if may_replace(held.file()) => Found::Replaceable(held),
+        _ => Found::Other,
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! The life of a timeline: creating, joining, keeping the former one, removing.
 //!
 //! After each wait for a lock, the name is looked up again, because the file may have been renamed
-//! meanwhile.
+//! meanwhile. A name is given to another file, or taken away, only as held.rs says.
 
 mod create;
 mod former;
+mod held;
 mod staging;
 
 pub use create::{Plan, create};
 pub use former::{attach_kept, name_before};
+pub use held::Held;
 pub use staging::{is_being_created, is_staging};
 
 use std::fs::File;
@@ -110,40 +112,93 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
 }
 
 /// Removes the name. Processes that have the timeline open go on with it, but no other can find it.
+/// See [`remove`] for those that nobody writes to.
 ///
 /// # Errors
 /// `NotFound` if there is no file; `NotATimeline` if it is another kind of file, which is not
 /// removed. (An unfinished timeline at `NAME.creating-…` is removed if its creator was killed.)
 pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
-    let file = open_existing(&name, false)?;
-    let found = magic(name.given(), &file)?;
-    let left_over = found == [0; 8] && is_staging(name.file()) && !is_being_created(&name);
+    // Without its lock if somebody keeps that: to remove a timeline is the remedy against this.
+    let held = match Held::at(&name, || Patience::MOMENT) {
+        Err(Error::Locked { .. }) => open_existing(&name, false).map(|file| Some(Held::Open(file))),
+        other => other,
+    };
+    take_away(&name, held?)
+}
+
+/// Removes the name of a timeline that nobody writes to, or of a snapshot.
+///
+/// # Errors
+/// `InUse` if a process writes to it; `Locked`; those of [`unlink`], and of a file that is damaged
+/// or of another version, whose writers may not be found.
+///
+/// # Example
+/// ```
+/// use timeline::{ErrorKind, Timeline};
+/// # let path = format!("/timeline-doc-remove-{}", std::process::id());
+/// # let path = path.as_str();
+/// let timeline = Timeline::new(path)?; // "/timeline", say
+/// let error = timeline::remove(path).expect_err("it has a writer");
+/// assert_eq!(error.kind(), ErrorKind::InUse);
+/// drop(timeline);
+/// timeline::remove(path)?;
+/// # Ok::<(), timeline::Error>(())
+/// ```
+pub fn remove(path: impl AsRef<Path>) -> Result<()> {
+    let name = Name::new(path.as_ref())?;
+    let held = Held::at(&name, || Patience::SECONDS)?;
+    if let Some(held) = &held {
+        Segment::load(&name, held.file(), Use::Read)?;
+    }
+    take_away(&name, held.map(|held| held.unused(&name)).transpose()?)
+}
+
+/// Removes the name of a file that is held, if it is a timeline.
+fn take_away(name: &Name, held: Option<Held>) -> Result<()> {
+    let path = name.given();
+    let held = held.ok_or_else(|| Error::NotFound { path: path.into() })?;
+    let found = magic(path, held.file())?;
+    let left_over = found == [0; 8] && is_staging(name.file()) && !is_being_created(name);
     if found != layout::MAGIC && !left_over {
         return Err(Error::NotATimeline {
-            path: name.given().to_path_buf(),
+            path: path.into(),
             found,
         });
     }
-    std::fs::remove_file(name.file()).map_err(|e| Error::io("remove", name.given(), e))
+    std::fs::remove_file(name.file()).map_err(|e| Error::io("remove", path, e))
 }
 
-/// An error if living processes write to a timeline at `name`: it must not be replaced under them.
+/// Gives the name to a whole file that stands beside it. An error if living processes write to a
+/// timeline of that name: it must not be replaced under them.
+pub fn replace(name: &Name, with: &Path) -> Result<()> {
+    let fail = |e| Error::io("rename", name.given(), e);
+    for _ in 0..LOOKS {
+        let Some(held) = Held::at(name, || Patience::SECONDS)? else {
+            match shm::rename_new(with, name.file()) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                other => return other.map_err(fail),
+            }
+        };
+        let _held = held.unused(name)?;
+        return std::fs::rename(with, name.file()).map_err(fail);
+    }
+    let why = "other processes take that name again and again";
+    Err(fail(io::Error::other(why)))
+}
+
+/// Removes a file of any kind, unless it is a timeline with a writer.
+pub fn remove_file(name: &Name) -> Result<()> {
+    let fail = |e| Error::io("remove", name.given(), e);
+    let held = Held::at(name, || Patience::SECONDS)?;
+    let _held = held.map(|held| held.unused(name)).transpose()?;
+    std::fs::remove_file(name.file()).map_err(fail)
+}
+
+/// An error if living processes write to a timeline at `name`.
 pub fn refuse_living(name: &Name) -> Result<()> {
-    let Ok((segment, file)) = attach(name) else {
-        return Ok(());
-    };
-    if segment.facts.snapshot {
-        return Ok(());
-    }
-    let by = processes::users(&segment.map, &segment.geometry, &file);
-    if by.is_empty() {
-        return Ok(());
-    }
-    Err(Error::InUse {
-        path: name.given().to_path_buf(),
-        by,
-    })
+    let held = Held::at(name, || Patience::SECONDS)?;
+    held.map(|held| held.unused(name)).transpose().map(drop)
 }
 
 /// The processes that write to the timeline at `path` now.

@@ -20,11 +20,14 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::LOOKS;
 use crate::error::{Error, Result};
-use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Temporary};
+use crate::layout::{self, Header};
+use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Record, Temporary, load_bytes};
+use crate::sync::Ordering;
 
 /// Between the name and a number.
 const MARK: &str = ".creating-";
@@ -112,8 +115,9 @@ fn sweep(name: &Name, except: Option<&Path>) -> bool {
 }
 
 /// Whether another process of our own user is creating a timeline there. If that process died, the
-/// file is removed. If files cannot be locked, no timeline can be created either, and it is not
-/// known whether the creator died.
+/// file is removed. A timeline that a program has created at such a name is none of ours: writers
+/// have joined it, as nobody joins one that is being created. If files cannot be locked, no
+/// timeline can be created either, and it is not known whether the creator died.
 fn is_alive(path: &Path) -> bool {
     let Ok(file) = shm::open(path, true) else {
         return false;
@@ -126,9 +130,21 @@ fn is_alive(path: &Path) -> bool {
         Ok(None) => return true,
         Err(_) => return false,
     };
-    if shm::is_at(lock.file(), path) {
+    if shm::is_at(lock.file(), path) && is_left_over(lock.file()) {
         // A file that cannot be removed stays, and does no harm.
         let _ = std::fs::remove_file(path);
     }
     false
+}
+
+/// Whether a file is what a creator leaves that is killed: nothing or a part of a timeline, or a
+/// whole one that no writer has ever joined.
+fn is_left_over(file: &File) -> bool {
+    let mut head = Header::zeroed();
+    let Ok(have) = file.read_at(head.bytes_mut(), 0) else {
+        return false;
+    };
+    let magic = load_bytes(&head.magic);
+    let is_used = || head.process_serial.load(Ordering::Relaxed) != 0;
+    have == 0 || magic == [0; 8] || (magic == layout::MAGIC && !is_used())
 }

@@ -96,6 +96,17 @@ impl Name {
         appended(&self.given, suffix)
     }
 
+    /// That sibling as a name, however long it is.
+    pub fn beside(&self, suffix: &str) -> Name {
+        let file = self.sibling(suffix);
+        let c_file = CString::new(file.as_os_str().as_bytes());
+        Name {
+            given: self.given_sibling(suffix),
+            c_file: c_file.expect("suffixes have no NUL, and neither has a name"),
+            file,
+        }
+    }
+
     /// The suffixes of existing siblings that consist of this mark and a number.
     pub fn numbered_siblings(&self, mark: &str) -> Vec<String> {
         let (Some(folder), Some(name)) = (self.file.parent(), self.file.file_name()) else {

@@ -64,8 +64,8 @@ impl Timeline {
     /// A name with one leading slash and no other (`/timeline`) is a POSIX shared-memory object;
     /// any other name is a file. If the name was used before and all its writers have ended, their
     /// timeline is kept as `NAME.prev`, and replaces the one kept there before. If `NAME.prev` is
-    /// something else, or a timeline that we must not replace, theirs is kept as `NAME.prev-` and a
-    /// number. [`Attached::former`](crate::Attached::former) finds it.
+    /// something else, or a timeline that we must not replace or that has a writer, theirs is kept
+    /// as `NAME.prev-` and a number. [`Attached::former`](crate::Attached::former) finds it.
     ///
     /// # Errors
     /// `InUse` while other processes write to that name, with their names; `NoSpace` if not even

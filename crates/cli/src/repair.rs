@@ -1,10 +1,10 @@
 //! `timeline repair`: copies an archive without its damaged parts.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use timeline::files::NewFile;
 use timeline_archive::{Archive, CopyTotals};
 
 use crate::args::Example;
@@ -38,15 +38,15 @@ pub fn run(args: &Args) -> Result {
     health::refuse_own_file(&args.path, &args.output)?;
     health::refuse_empty(&args.path, &archive)?;
     let to = args.output.display();
-    let fail = |error| Failure::Message(permission::failed("write", &args.output, &error));
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let out = options.open(&args.output).map_err(fail)?;
-    let copied = write(&archive, &out).map_err(|error| {
-        // This command created the file, and it is incomplete.
-        let _ = fs::remove_file(&args.output);
-        fail(error)
-    })?;
+    let fail = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::Message(format!(
+            "{to} exists already; choose another file, or remove it first"
+        )),
+        _ => Failure::Message(permission::failed("write", &args.output, &error)),
+    };
+    let out = NewFile::at(&args.output).map_err(fail)?;
+    let copied = write(&archive, out.file()).map_err(fail)?;
+    out.keep().map_err(fail)?;
     let (frames, dropped) = (
         things(archive.frames(), "frame"),
         things(copied.left_out, "byte"),
@@ -62,6 +62,5 @@ fn write(archive: &Archive, out: &File) -> io::Result<CopyTotals> {
     let mut buffered = BufWriter::new(out);
     let copied = archive.copy(&mut buffered)?;
     buffered.flush()?;
-    out.sync_all()?;
     Ok(copied)
 }

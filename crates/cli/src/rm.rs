@@ -52,27 +52,34 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn remove(name: &Path, force: bool) -> Result {
-    if !force {
-        let users = timeline::users(name).map_err(|error| unknown_use(name, error))?;
-        if !users.is_empty() {
-            let users: Vec<_> = users.iter().map(info::writer).collect();
-            return Err(Failure::Message(format!(
-                "{} is in use by {}; stop them first, or use --force",
-                name.display(),
-                users.join(", ")
-            )));
-        }
+    if force {
+        return timeline::unlink(name).map_err(|error| explain(name, error));
     }
-    timeline::unlink(name).map_err(|error| explain(name, error))
+    timeline::remove(name).map_err(|error| unknown_use(name, error))
 }
 
 /// Damaged timelines, and those of another version, may have users that cannot be found: the user
 /// of the command decides.
 fn unknown_use(name: &Path, error: Error) -> Failure {
     match error.kind() {
-        ErrorKind::Corrupt | ErrorKind::Version => {
+        ErrorKind::InUse => Failure::Message(in_use(name, error)),
+        ErrorKind::Corrupt | ErrorKind::Version | ErrorKind::Busy => {
             Failure::Message(format!("{error}; to remove it anyway, use --force"))
         }
         _ => explain(name, error),
+    }
+}
+
+/// Whose it is. The processes are looked up again, because these may have other names by now.
+fn in_use(name: &Path, error: Error) -> String {
+    let users = timeline::users(name).unwrap_or_default();
+    let users: Vec<_> = users.iter().map(info::writer).collect();
+    match users.is_empty() {
+        true => format!("{error}; or use --force"),
+        false => format!(
+            "{} is in use by {}; stop them first, or use --force",
+            name.display(),
+            users.join(", ")
+        ),
     }
 }

@@ -6,6 +6,7 @@ mod define;
 mod foreign;
 mod level;
 mod names;
+mod neighbours;
 mod race;
 mod refusing;
 mod saving;

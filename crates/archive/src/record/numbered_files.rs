@@ -116,13 +116,13 @@ impl Files {
         while total > keep
             && let Some((number, size)) = self.finished.front()
         {
-            match fs::remove_file(self.path(*number)) {
+            match files::remove(&self.path(*number)) {
                 // Another process made room.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 other => other?,
             }
             // Whoever searched the file may have made one.
-            let _ = fs::remove_file(self.path(*number).with_extension("tla.idx"));
+            let _ = files::remove(&self.path(*number).with_extension("tla.idx"));
             total -= size;
             self.finished.pop_front();
         }

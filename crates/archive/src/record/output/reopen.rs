@@ -1,9 +1,11 @@
 //! Opens a file again that was removed, moved or cut while it was written.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
+
+use timeline::files;
 
 use super::current::{Change, CurrentFile};
 use super::rotation::Rotation;
@@ -84,7 +86,7 @@ impl Drop for Rotation {
     fn drop(&mut self) {
         if self.file.is_unused() {
             // If that fails, an empty file is left, which does no harm.
-            let _ = fs::remove_file(self.file.path());
+            let _ = files::remove(self.file.path());
             if let Some(files) = &self.files {
                 files.remove_if_made();
             }
