@@ -494,8 +494,8 @@ typedef struct timeline_defined_t {
 
 /**
  * One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
- * `category`, `format`, `file`, `line`, `flags` and `channels`, and `given` before it is defined.
- * All other members are 0 at first, and only the library writes them.
+ * `category`, `format`, `file`, `line`, `flags` and `channels`. All other members are 0 at first,
+ * and only the library writes them.
  */
 typedef struct timeline_site_t {
   /**
@@ -520,25 +520,24 @@ typedef struct timeline_site_t {
    */
   uint32_t flags;
   /**
-   * Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
-   * the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
-   * may pass, 0x80 is added to the level, and the 24 bits count the runs since.
-   */
-  uint64_t events[8];
-  /**
-   * For a message, the first two have a bit for each argument: set if it is to be interned.
-   * For a format, the types of its values, in order, up to the first 0: a letter in the low 8
-   * bits, above it the precision, or 0xffffff for none.
-   */
-  uint32_t types[32];
-  /**
-   * The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
-   */
-  const uint8_t *given;
-  /**
    * The channels of its events, as in `timeline_attributes_t`; NULL for none.
    */
   const char *channels;
+  /**
+   * Its event for the timeline and the level that it met first: the timeline's `serial` in 32
+   * bits, the level in 8, the event in 24. A level of more than 7 means that there is no event.
+   */
+  uint64_t first;
+  /**
+   * Its events for other timelines and levels.
+   */
+  void *others;
+  /**
+   * 32 numbers, or NULL for zeros. For a message, the first two have a bit for each argument:
+   * set if it is to be interned. For a format, the types of its values, in order, up to the
+   * first 0: a letter in the low 8 bits, above it the precision, or 0xffffff for none.
+   */
+  const uint32_t *types;
 } timeline_site_t;
 
 /**
@@ -1272,8 +1271,10 @@ timeline_status_t timeline_sample(struct timeline_t *tl,
 void timeline_sampler_free(struct timeline_sampler_t *sampler);
 
 /**
- * Defines the event of a call site for a timeline and a level, and remembers it in the site.
- * `TIMELINE_PRINTF` calls it when a statement first runs.
+ * The event of a call site for a timeline and a level, which is defined and remembered in the site
+ * if it is not known. `TIMELINE_PRINTF` calls it when a statement first runs, and for each
+ * timeline and level but the first. `given`: the types of the arguments of a message,
+ * `TIMELINE_I64` and so on, up to the first 0; NULL for none.
  *
  * Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
  * too, and not tried again. If a table is full, each call that returns 0 counts an event as
@@ -1290,9 +1291,13 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  *
  * # Safety
  * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is
- * NULL, or a site with NUL-terminated texts that only this library writes to.
+ * NULL, or a site with NUL-terminated texts that only this library writes to; `given` is NULL, or
+ * ends with 0.
  */
-uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
+uint32_t timeline_site_define(struct timeline_t *tl,
+                              struct timeline_site_t *site,
+                              int32_t level,
+                              const uint8_t *given);
 
 /**
  * Logs an event with a payload, if it is enabled. `TIMELINE_PRINTF` and `TIMELINE_EVENT` call it.
@@ -2444,6 +2449,11 @@ __attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointe
   return stored;
 }
 
+/* The types that a site knows, once its event is known; NULL for zeros. */
+TIMELINE_INLINE_ const uint32_t *timeline_types_at_(const timeline_site_t *site) {
+  return __atomic_load_n(&site->types, __ATOMIC_RELAXED);
+}
+
 /* Stores an argument of printf. Of a pointer that may be a text, the conversion says which it is. */
 TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timeline_site_t *site,
                                              timeline_value_t value) {
@@ -2459,7 +2469,8 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     memcpy(&number, &bits, sizeof number);
     word = TIMELINE_CAST_(uint64_t, timeline_f64(number));
   } else if (!timeline_is_number_(value.type)) {
-    const uint32_t type = argument < 32 ? __atomic_load_n(&site->types[argument], __ATOMIC_RELAXED) : 0;
+    const uint32_t *const types = timeline_types_at_(site);
+    const uint32_t type = types && argument < 32 ? types[argument] : 0;
     if (__builtin_expect(type == TIMELINE_PLAIN_TEXT_, 1)) {
       word = timeline_put_text_(to, TIMELINE_CAST_(const char *, value.data));
     } else {
@@ -2509,7 +2520,8 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  *
  * A statement defines its event when it first runs for a timeline and a level, which takes locks
  * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
- * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
+ * a signal handler. It knows every timeline and level that it has met, for as long as the timeline is
+ * open; the first ones are found fastest. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
  * An event that cannot be defined is never logged; `timeline_last_error` says why. If a table of
  * the timeline is full, the events that are lost are counted as dropped. If the timeline stays
@@ -2627,7 +2639,7 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     TIMELINE_QUIET_                                                                                          \
     TIMELINE_BLOCK_ {                                                                                        \
       static timeline_site_t timeline_site_ = {                                                              \
-          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0, TIMELINE_CHANNELS};              \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, TIMELINE_CHANNELS, 0, 0, 0};  \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
       uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
@@ -2665,8 +2677,8 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
 
 /* Which arguments of an event are to be interned, as bits. */
 TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
-  const uint64_t high = __atomic_load_n(&site->types[1], __ATOMIC_RELAXED);
-  return high << 32 | __atomic_load_n(&site->types[0], __ATOMIC_RELAXED);
+  const uint32_t *const types = timeline_types_at_(site);
+  return types ? TIMELINE_CAST_(uint64_t, types[1]) << 32 | types[0] : 0;
 }
 
 /* The same for an event, whose types are `given`. Texts may have to be interned. */
@@ -2677,13 +2689,13 @@ TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
   else                                                                                                       \
     TIMELINE_END_(numbers, count, 0)
 
-/* What a site remembers for a timeline and a level: the event, or more than 0xffffff if it is not
- * defined. */
+/* What a site remembers for a timeline and a level: the event, or more than 0xffffff if they are not
+ * those that it met first. */
 TIMELINE_INLINE_ uint64_t timeline_known_(const timeline_t *tl, const timeline_site_t *site, int32_t level) {
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
   /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
-   * timeline_site_define): a thread that sees the event sees the types. */
-  return __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
+   * src/ring/known.rs): a thread that sees the event sees the types. */
+  return __atomic_load_n(&site->first, __ATOMIC_ACQUIRE) ^
          (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
 }
 
@@ -2693,8 +2705,7 @@ TIMELINE_INLINE_ uint32_t timeline_event_of_(timeline_t *tl, timeline_site_t *si
                                              const unsigned char *given) {
   const uint64_t word = timeline_known_(tl, site, level);
   if (__builtin_expect(word <= 0xffffff, 1)) return TIMELINE_CAST_(uint32_t, word);
-  __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
-  return timeline_site_define(tl, site, level);
+  return timeline_site_define(tl, site, level, given);
 }
 
 /* Whether an event of a statement is enabled. Event 0 never is. */
@@ -2714,7 +2725,8 @@ __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeli
 
 /* Whether the C library has to write the text. */
 TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
-  return __builtin_expect((__atomic_load_n(&site->types[0], __ATOMIC_RELAXED) & 0xff) == 'v', 0);
+  const uint32_t *const types = timeline_types_at_(site);
+  return __builtin_expect(types && (types[0] & 0xff) == 'v', 0);
 }
 
 /* The call stack of the caller, at the beginning of a payload: returns how many words it takes.
@@ -3044,7 +3056,7 @@ __attribute__((unused)) static inline bool timeline_begins_(timeline_t *tl, time
 #define TIMELINE_SPAN_SITE_(category, word, ...)                                                       \
   {                                                                                                    \
     category, word TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__,                               \
-        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, {0}, {0}, 0, TIMELINE_CHANNELS                       \
+        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, TIMELINE_CHANNELS, 0, 0, 0                           \
   }
 
 #define TIMELINE_BEGIN_SPAN_(span, tl, level, category, ...)                                           \

@@ -537,10 +537,10 @@ inline timeline_site_t site_of = {Event::event.category,
                                   Event::event.file,
                                   Event::event.line,
                                   TIMELINE_SITE_EVENT | (Event::event.with.important ? TIMELINE_SITE_IMPORTANT : 0),
-                                  {0},
-                                  {0},
+                                  Event::event.with.channels,
+                                  0,
                                   nullptr,
-                                  Event::event.with.channels};
+                                  nullptr};
 
 // What with_members calls to know whether logging them cannot throw.
 struct never_throw_members {

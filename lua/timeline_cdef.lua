@@ -118,10 +118,10 @@ typedef struct timeline_site_t {
   const char *file;
   uint32_t line;
   uint32_t flags;
-  uint64_t events[8];
-  uint32_t types[32];
-  const uint8_t *given;
   const char *channels;
+  uint64_t first;
+  void *others;
+  const uint32_t *types;
 } timeline_site_t;
 typedef struct timeline_event_t {
   uint64_t ticks;
@@ -237,7 +237,10 @@ timeline_status_t timeline_sample(struct timeline_t *tl,
                                   uint64_t every_ns,
                                   struct timeline_sampler_t **out);
 void timeline_sampler_free(struct timeline_sampler_t *sampler);
-uint32_t timeline_site_define(struct timeline_t *tl, struct timeline_site_t *site, int32_t level);
+uint32_t timeline_site_define(struct timeline_t *tl,
+                              struct timeline_site_t *site,
+                              int32_t level,
+                              const uint8_t *given);
 void timeline_log_payload(const struct timeline_t *tl,
                           uint32_t event,
                           const uint64_t *words,

@@ -283,6 +283,11 @@ __attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointe
   return stored;
 }
 
+/* The types that a site knows, once its event is known; NULL for zeros. */
+TIMELINE_INLINE_ const uint32_t *timeline_types_at_(const timeline_site_t *site) {
+  return __atomic_load_n(&site->types, __ATOMIC_RELAXED);
+}
+
 /* Stores an argument of printf. Of a pointer that may be a text, the conversion says which it is. */
 TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timeline_site_t *site,
                                              timeline_value_t value) {
@@ -298,7 +303,8 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     memcpy(&number, &bits, sizeof number);
     word = TIMELINE_CAST_(uint64_t, timeline_f64(number));
   } else if (!timeline_is_number_(value.type)) {
-    const uint32_t type = argument < 32 ? __atomic_load_n(&site->types[argument], __ATOMIC_RELAXED) : 0;
+    const uint32_t *const types = timeline_types_at_(site);
+    const uint32_t type = types && argument < 32 ? types[argument] : 0;
     if (__builtin_expect(type == TIMELINE_PLAIN_TEXT_, 1)) {
       word = timeline_put_text_(to, TIMELINE_CAST_(const char *, value.data));
     } else {

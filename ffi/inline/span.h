@@ -133,7 +133,7 @@ __attribute__((unused)) static inline bool timeline_begins_(timeline_t *tl, time
 #define TIMELINE_SPAN_SITE_(category, word, ...)                                                       \
   {                                                                                                    \
     category, word TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__,                               \
-        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, {0}, {0}, 0, TIMELINE_CHANNELS                       \
+        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, TIMELINE_CHANNELS, 0, 0, 0                           \
   }
 
 #define TIMELINE_BEGIN_SPAN_(span, tl, level, category, ...)                                           \

@@ -35,7 +35,8 @@
  *
  * A statement defines its event when it first runs for a timeline and a level, which takes locks
  * and allocates. After that it is like `timeline_log`: no lock, no allocation, no waiting, safe in
- * a signal handler. It leaves `errno` alone, and needs at most 6 KiB of stack.
+ * a signal handler. It knows every timeline and level that it has met, for as long as the timeline is
+ * open; the first ones are found fastest. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
  * An event that cannot be defined is never logged; `timeline_last_error` says why. If a table of
  * the timeline is full, the events that are lost are counted as dropped. If the timeline stays
@@ -153,7 +154,7 @@
     TIMELINE_QUIET_                                                                                          \
     TIMELINE_BLOCK_ {                                                                                        \
       static timeline_site_t timeline_site_ = {                                                              \
-          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, {0}, {0}, 0, TIMELINE_CHANNELS};              \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, TIMELINE_CHANNELS, 0, 0, 0};  \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
       uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
@@ -191,8 +192,8 @@
 
 /* Which arguments of an event are to be interned, as bits. */
 TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
-  const uint64_t high = __atomic_load_n(&site->types[1], __ATOMIC_RELAXED);
-  return high << 32 | __atomic_load_n(&site->types[0], __ATOMIC_RELAXED);
+  const uint32_t *const types = timeline_types_at_(site);
+  return types ? TIMELINE_CAST_(uint64_t, types[1]) << 32 | types[0] : 0;
 }
 
 /* The same for an event, whose types are `given`. Texts may have to be interned. */
@@ -203,13 +204,13 @@ TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
   else                                                                                                       \
     TIMELINE_END_(numbers, count, 0)
 
-/* What a site remembers for a timeline and a level: the event, or more than 0xffffff if it is not
- * defined. */
+/* What a site remembers for a timeline and a level: the event, or more than 0xffffff if they are not
+ * those that it met first. */
 TIMELINE_INLINE_ uint64_t timeline_known_(const timeline_t *tl, const timeline_site_t *site, int32_t level) {
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
   /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
-   * timeline_site_define): a thread that sees the event sees the types. */
-  return __atomic_load_n(&site->events[(serial + priority) % 8], __ATOMIC_ACQUIRE) ^
+   * src/ring/known.rs): a thread that sees the event sees the types. */
+  return __atomic_load_n(&site->first, __ATOMIC_ACQUIRE) ^
          (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
 }
 
@@ -219,8 +220,7 @@ TIMELINE_INLINE_ uint32_t timeline_event_of_(timeline_t *tl, timeline_site_t *si
                                              const unsigned char *given) {
   const uint64_t word = timeline_known_(tl, site, level);
   if (__builtin_expect(word <= 0xffffff, 1)) return TIMELINE_CAST_(uint32_t, word);
-  __atomic_store_n(&site->given, given, __ATOMIC_RELAXED);
-  return timeline_site_define(tl, site, level);
+  return timeline_site_define(tl, site, level, given);
 }
 
 /* Whether an event of a statement is enabled. Event 0 never is. */
@@ -240,7 +240,8 @@ __attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeli
 
 /* Whether the C library has to write the text. */
 TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
-  return __builtin_expect((__atomic_load_n(&site->types[0], __ATOMIC_RELAXED) & 0xff) == 'v', 0);
+  const uint32_t *const types = timeline_types_at_(site);
+  return __builtin_expect(types && (types[0] & 0xff) == 'v', 0);
 }
 
 /* The call stack of the caller, at the beginning of a payload: returns how many words it takes.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use timeline_core::statement::Undefined;
 use timeline_core::{Error, ErrorKind, without_cancellation};
 
 /// The result of a function: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
@@ -64,9 +65,13 @@ impl Failure {
         matches!(self.status, TIMELINE_E_IO | TIMELINE_E_BUSY)
     }
 
-    /// Whether there is no room for what is defined.
-    pub(crate) fn is_full(&self) -> bool {
-        self.status == TIMELINE_E_FULL
+    /// Why a statement has no event.
+    pub(crate) fn undefined(&self) -> Undefined {
+        match self.status {
+            TIMELINE_E_FULL => Undefined::Full,
+            _ if self.may_pass() => Undefined::Passing,
+            _ => Undefined::Wrong,
+        }
     }
 
     pub(crate) fn io(doing: &str, error: impl Display) -> Failure {

@@ -30,6 +30,7 @@ mod tables;
 mod text;
 mod thread;
 mod typed;
+mod types;
 mod value;
 mod writer;
 

@@ -1,14 +1,17 @@
 //! Statements of C: defines their events, and logs the payloads that C encoded.
 use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::convert::{lossy, place, text};
-use crate::error::{Failure, RETRY, TIMELINE_OK, guard};
+use crate::error::{Failure, TIMELINE_OK, guard};
 use crate::fields::{field_type, marked};
 use crate::modules::Turn;
 use crate::priority::priority_of;
 use crate::stack::{Handler, look_for_handler};
+use crate::types::lasting;
 use crate::writer::{Writer, timeline_t, writer};
-use std::ffi::{c_char, c_int};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::ffi::{c_char, c_int, c_void};
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use timeline_core::statement::{Found, Known, Undefined};
 use timeline_core::{
     Definition, EventId, FieldType, Format, Priority, typed_message, without_cancellation,
 };
@@ -25,8 +28,8 @@ pub const TIMELINE_SITE_IMPORTANT: u32 = 4;
 pub const TIMELINE_SITE_SPAN: u32 = 8;
 
 /// One call site of `TIMELINE_PRINTF` or `TIMELINE_EVENT`, which makes it in static memory and sets
-/// `category`, `format`, `file`, `line`, `flags` and `channels`, and `given` before it is defined.
-/// All other members are 0 at first, and only the library writes them.
+/// `category`, `format`, `file`, `line`, `flags` and `channels`. All other members are 0 at first,
+/// and only the library writes them.
 #[repr(C)]
 pub struct timeline_site_t {
     /// The category of its events.
@@ -40,18 +43,17 @@ pub struct timeline_site_t {
     /// `TIMELINE_SITE_EVENT` or `TIMELINE_SITE_BACKTRACE`, perhaps with `TIMELINE_SITE_IMPORTANT`
     /// or `TIMELINE_SITE_SPAN`.
     pub flags: u32,
-    /// Its events for up to 8 pairs of a timeline and a level: the timeline's `serial` in 32 bits,
-    /// the level in 8, the event in 24, at the index `(serial + level) % 8`. After a failure that
-    /// may pass, 0x80 is added to the level, and the 24 bits count the runs since.
-    pub events: [u64; 8],
-    /// For a message, the first two have a bit for each argument: set if it is to be interned.
-    /// For a format, the types of its values, in order, up to the first 0: a letter in the low 8
-    /// bits, above it the precision, or 0xffffff for none.
-    pub types: [u32; 32],
-    /// The types of the arguments for a message, `TIMELINE_I64` and so on, up to the first 0.
-    pub given: *const u8,
     /// The channels of its events, as in `timeline_attributes_t`; NULL for none.
     pub channels: *const c_char,
+    /// Its event for the timeline and the level that it met first: the timeline's `serial` in 32
+    /// bits, the level in 8, the event in 24. A level of more than 7 means that there is no event.
+    pub first: u64,
+    /// Its events for other timelines and levels.
+    pub others: *mut c_void,
+    /// 32 numbers, or NULL for zeros. For a message, the first two have a bit for each argument:
+    /// set if it is to be interned. For a format, the types of its values, in order, up to the
+    /// first 0: a letter in the low 8 bits, above it the precision, or 0xffffff for none.
+    pub types: *const u32,
 }
 
 /// The type for a format that cannot be taken apart: the program writes out the whole text.
@@ -75,88 +77,24 @@ impl Drop for Errno {
     }
 }
 
-/// The word in which a site remembers its event for a timeline and a level.
-struct Known<'a> {
-    word: &'a AtomicU64,
-    /// The bits above the lower 24 if the word holds that event.
-    pair: u64,
+/// The memory of a site.
+///
+/// # Safety
+/// `site` is aligned and outlives the result.
+unsafe fn known<'a>(site: *mut timeline_site_t) -> &'a Known {
+    const {
+        let first = offset_of!(timeline_site_t, first);
+        assert!(first.is_multiple_of(align_of::<Known>()));
+        assert!(offset_of!(timeline_site_t, types) - first == size_of::<Known>());
+    }
+    // SAFETY: in the site. C and this library access these words by atomic operations only.
+    unsafe { &*(&raw mut (*site).first).cast() }
 }
 
-/// The memory of a site for a timeline and a level.
-enum Found {
-    /// Nothing.
-    Nothing,
-    /// The event; 0 when it cannot be defined.
-    Event(u32),
-    /// The event could not be defined, and it is too early to try again, or of no use.
-    TooEarly,
-    /// The event could not be defined, and it is time to try again.
-    Again,
-}
-
-impl Known<'_> {
-    /// In `pair`: the lower bits are not an event, but the number of runs since it could not be
-    /// defined. No level has this bit, so C never finds an event there, and calls each time.
-    const FAILED: u64 = 0x80;
-    /// In `pair`: there was no room for the event. No level has this bit either.
-    const FULL: u64 = 0x40;
-    const LOWER: u64 = 0xff_ffff;
-
-    /// # Safety
-    /// `site` is aligned and outlives the result.
-    unsafe fn of(writer: &Writer, site: *mut timeline_site_t, priority: Priority) -> Self {
-        let of = writer.serial().wrapping_add(priority as u32) as usize % 8;
-        Known {
-            // SAFETY: in the site. C and this library access these words by atomic operations only.
-            word: unsafe { AtomicU64::from_ptr(&raw mut (*site).events[of]) },
-            pair: u64::from(writer.serial()) << 8 | priority as u64,
-        }
-    }
-
-    /// Reads the word, and counts a run if the event could not be defined before.
-    fn look(&self) -> Found {
-        // Acquire (pairs with the Release in `put`): a thread that sees the event sees the types.
-        let mut found = self.word.load(Ordering::Acquire);
-        while found >> 24 == self.pair | Self::FAILED {
-            let runs = (found + 1) & Self::LOWER;
-            let next = found & !Self::LOWER | runs;
-            let order = (Ordering::Relaxed, Ordering::Acquire);
-            match self
-                .word
-                .compare_exchange_weak(found, next, order.0, order.1)
-            {
-                Ok(_) if runs.is_multiple_of(RETRY.into()) => return Found::Again,
-                Ok(_) => return Found::TooEarly,
-                Err(now) => found = now,
-            }
-        }
-        match found >> 24 {
-            known if known == self.pair => Found::Event((found & Self::LOWER) as u32),
-            // A table stays full, so nothing is tried again.
-            known if known == self.pair | Self::FULL => Found::TooEarly,
-            _ => Found::Nothing,
-        }
-    }
-
-    /// Remembers the event.
-    fn put(&self, event: EventId) {
-        // Release (pairs with the Acquire in `look` and in timeline_says_): publishes the types.
-        let word = self.pair << 24 | u64::from(event.0);
-        self.word.store(word, Ordering::Release);
-    }
-
-    /// Remembers that the event could not be defined, unless another thread has written since
-    /// `before` was read. `how` is [`Known::FAILED`] or [`Known::FULL`].
-    fn put_failure(&self, before: u64, how: u64) {
-        let word = (self.pair | how) << 24;
-        let _ = self
-            .word
-            .compare_exchange(before, word, Ordering::Relaxed, Ordering::Relaxed);
-    }
-}
-
-/// Defines the event of a call site for a timeline and a level, and remembers it in the site.
-/// `TIMELINE_PRINTF` calls it when a statement first runs.
+/// The event of a call site for a timeline and a level, which is defined and remembered in the site
+/// if it is not known. `TIMELINE_PRINTF` calls it when a statement first runs, and for each
+/// timeline and level but the first. `given`: the types of the arguments of a message,
+/// `TIMELINE_I64` and so on, up to the first 0; NULL for none.
 ///
 /// Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
 /// too, and not tried again. If a table is full, each call that returns 0 counts an event as
@@ -173,22 +111,24 @@ impl Known<'_> {
 ///
 /// # Safety
 /// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet; `site` is
-/// NULL, or a site with NUL-terminated texts that only this library writes to.
+/// NULL, or a site with NUL-terminated texts that only this library writes to; `given` is NULL, or
+/// ends with 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_site_define(
     tl: *mut timeline_t,
     site: *mut timeline_site_t,
     level: i32,
+    given: *const u8,
 ) -> u32 {
     // SAFETY: the contract of this function.
     let again = match unsafe { look(tl, site, level) } {
-        Found::Event(event) => return event,
-        Found::TooEarly => return EventId::NEVER.0,
+        Found::Event(event) => return event.0,
+        Found::Lost => return EventId::NEVER.0,
         Found::Nothing => false,
         Found::Again => true,
     };
     // SAFETY: as above.
-    without_cancellation(|| unsafe { define_at(tl, site, level, again) })
+    without_cancellation(|| unsafe { define_at(tl, site, level, given, again) })
 }
 
 /// Returns what the site remembers; nothing if an argument is wrong. If it is too early to try
@@ -209,11 +149,7 @@ unsafe fn look(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> F
         return Found::Nothing;
     }
     // SAFETY: neither NULL nor misaligned, and alive by contract.
-    let found = unsafe { Known::of(writer, site, priority) }.look();
-    if let Found::TooEarly = found {
-        writer.core.dropped_undefined(priority);
-    }
-    found
+    writer.core.look(unsafe { known(site) }, priority)
 }
 
 /// # Safety
@@ -222,6 +158,7 @@ unsafe fn define_at(
     tl: *mut timeline_t,
     site: *mut timeline_site_t,
     level: i32,
+    given: *const u8,
     again: bool,
 ) -> u32 {
     let _errno = Errno::keep();
@@ -232,8 +169,7 @@ unsafe fn define_at(
         let writer = unsafe { writer(tl)? };
         let priority = priority_of(level)?;
         // SAFETY: checked by `place`, and alive by contract.
-        let known = unsafe { Known::of(writer, site, priority) };
-        let before = known.word.load(Ordering::Relaxed);
+        let known = unsafe { known(site) };
         // A handler may have interrupted malloc; its author relies on an earlier run to define the
         // event. So nothing is tried if the stack cannot be read to its end.
         if again && look_for_handler() != Handler::None {
@@ -241,23 +177,14 @@ unsafe fn define_at(
             return Ok(TIMELINE_OK);
         }
         // SAFETY: the contract of this function.
-        let defined = unsafe { define(writer, site, priority) };
-        match &defined {
-            Ok(event) => known.put(*event),
-            // What is lost for want of room is counted, too.
-            Err(failure) if failure.is_full() => {
-                known.put_failure(before, Known::FULL);
-                writer.core.dropped_undefined(priority);
-            }
-            Err(failure) if failure.may_pass() => {
-                // The first walk over a stack may load and sort tables: do that here, not when a
-                // handler asks above.
-                look_for_handler();
-                known.put_failure(before, Known::FAILED);
-                writer.core.dropped_undefined(priority);
-            }
-            Err(_) => known.put(EventId::NEVER),
+        let defined = unsafe { define(writer, site, priority, given) };
+        let why = defined.as_ref().copied().map_err(Failure::undefined);
+        if why == Err(Undefined::Passing) {
+            // The first walk over a stack may load and sort tables: do that here, not when a
+            // handler asks above.
+            look_for_handler();
         }
+        writer.core.remember(known, priority, why);
         event = defined?;
         Ok(TIMELINE_OK)
     });
@@ -267,11 +194,12 @@ unsafe fn define_at(
 /// Defines the event and stores the types of its values in the site.
 ///
 /// # Safety
-/// `site` is a live site whose texts are NUL-terminated.
+/// `site` is a live site whose texts are NUL-terminated; `given` is NULL, or ends with 0.
 unsafe fn define(
     writer: &Writer,
     site: *mut timeline_site_t,
     priority: Priority,
+    given: *const u8,
 ) -> Result<EventId, Failure> {
     // SAFETY: by contract live, and these never change.
     let (category, format, file, line) = unsafe {
@@ -301,8 +229,8 @@ unsafe fn define(
                 text((*site).format, "message")?,
             )
         };
-        // SAFETY: as above; the statement has stored the list, which is static.
-        let given = unsafe { given(AtomicPtr::from_ptr((&raw mut (*site).given).cast())) }?;
+        // SAFETY: the contract of this function.
+        let given = unsafe { types_of(given) }?;
         if flags & TIMELINE_SITE_SPAN != 0 {
             check_span(category, format)?;
         }
@@ -339,21 +267,11 @@ fn check_span(category: &str, message: &str) -> Result<(), Failure> {
 /// # Safety
 /// `site` is a live site.
 unsafe fn put_types(site: *mut timeline_site_t, types: &[u32]) {
-    for (index, kind) in types.iter().enumerate().take(32) {
-        // SAFETY: in the site. Another thread that defines this event now stores the same.
-        let kept = unsafe { AtomicU32::from_ptr(&raw mut (*site).types[index]) };
-        kept.store(*kind, Ordering::Relaxed);
-    }
-}
-
-/// The types of the arguments of a statement.
-///
-/// # Safety
-/// The list is NULL or ends with 0.
-unsafe fn given(list: &AtomicPtr<u8>) -> Result<Vec<FieldType<'static>>, Failure> {
-    // Relaxed: the list is static memory.
-    // SAFETY: the contract of this function.
-    unsafe { types_of(list.load(Ordering::Relaxed)) }
+    // SAFETY: in the site.
+    let kept = unsafe { AtomicPtr::from_ptr((&raw mut (*site).types).cast()) };
+    // Relaxed: published by the event, which follows. Another thread that defines this event now
+    // stores the same.
+    kept.store(lasting(types).cast_mut(), Ordering::Relaxed);
 }
 
 /// The types in a list.

@@ -6,7 +6,6 @@ use crate::modules::{Modules, Turn};
 use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
 use timeline_core::{EventId, FieldType, Options, Timeline, fields, without_cancellation};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
@@ -31,12 +30,6 @@ pub(crate) struct Writer {
     face: timeline_t,
     pub(crate) core: Timeline,
     pub(crate) modules: Modules,
-}
-
-impl Writer {
-    pub(crate) fn serial(&self) -> u32 {
-        self.face.serial
-    }
 }
 
 const _: () = {
@@ -77,15 +70,12 @@ impl Writer {
 /// # Safety
 /// `out` is writable.
 unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
-    static SERIAL: AtomicU32 = AtomicU32::new(1);
     let (enabled, events) = core.enable_table();
-    // Relaxed: it only matters that no two are alike.
-    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
     let handle = Box::into_raw(Box::new(Writer {
         face: timeline_t {
             enabled,
             events,
-            serial,
+            serial: core.number(),
             payload: (core.payload_capacity() * size_of::<u64>()) as u32,
         },
         core,

@@ -37,6 +37,9 @@ static PAGES: [AtomicPtr<Page>; MAX_OPEN] =
 static USED: AtomicU64 = AtomicU64::new(0);
 /// Keys are never reused in a process.
 static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
+/// The lower half of the key of the handle that has an index; 0 if none has it. A fork copies it,
+/// as the child has these handles as well.
+static NUMBERS: [AtomicU32; MAX_OPEN] = [const { AtomicU32::new(0) }; MAX_OPEN];
 
 const _: () = assert!(MAX_OPEN == 64);
 
@@ -77,11 +80,10 @@ impl Index {
                 }
             }
         }
-        Ok(page(index).map(|page| Index {
-            index,
-            key: NEXT_KEY.fetch_add(1, Ordering::Relaxed),
-            page,
-        }))
+        let key = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
+        // Relaxed: whoever asks about this number has the handle already.
+        NUMBERS[index].store(key as u32, Ordering::Relaxed);
+        Ok(page(index).map(|page| Index { index, key, page }))
     }
 
     /// The index of the handle's state in each thread.
@@ -140,6 +142,8 @@ impl Drop for Index {
         let hold = self.page.hold.swap(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: as in `hold`.
         unsafe { let_go(hold) };
+        // Relaxed: the Release below publishes it to the next handle.
+        NUMBERS[self.index].store(0, Ordering::Relaxed);
         USED.fetch_and(!(1 << self.index), Ordering::Release);
     }
 }
@@ -149,6 +153,13 @@ fn page(index: usize) -> Option<&'static Page> {
     // SAFETY: null, or a page from `fork_wiped` of this size, never unmapped, and its zeros are
     // valid atomics; a fork wipes it to zeros again.
     unsafe { page.as_ref() }
+}
+
+/// Whether the handle of this number is open. It stays right in a forked child.
+pub fn is_open(number: u32) -> bool {
+    // Relaxed: no thread uses a handle while it is closed.
+    let is = |open: &AtomicU32| open.load(Ordering::Relaxed) == number;
+    NUMBERS.iter().any(is)
 }
 
 /// Whether this process writes to any timeline under that identity.

@@ -72,6 +72,8 @@ pub mod cut;
 #[cfg(not(loom))]
 pub mod handle;
 #[cfg(not(loom))]
+pub mod known;
+#[cfg(not(loom))]
 pub mod lanes;
 #[cfg(not(loom))]
 pub mod life;

@@ -24,6 +24,8 @@ pub use types::Owned;
 pub use wide::Wide;
 
 pub use crate::event::Attributes;
+#[doc(hidden)]
+pub use crate::ring::known::{Found, Known, Undefined};
 pub use crate::timeline::{ON, Timeline};
 
 /// Logs an event whose message has named arguments, with their types.
@@ -47,10 +49,11 @@ pub use crate::timeline::{ON, Timeline};
 /// so.
 ///
 /// A statement defines its event when it first runs for a timeline and a priority. That takes locks
-/// and allocates. After that it takes no lock, allocates nothing and does not wait. If the
-/// event cannot be defined, its events are dropped and counted
-/// ([`Dropped::undefined`](crate::Dropped::undefined)), and one run in 1,024 tries again. So a
-/// statement must not run in a signal handler; use [`Timeline::log`](crate::Timeline::log) there.
+/// and allocates. After that it takes no lock, allocates nothing and does not wait, and may run in
+/// a signal handler; it knows every timeline and priority that it has met, for as long as the
+/// timeline is open. If the event cannot be defined, its events are dropped and counted
+/// ([`Dropped::undefined`](crate::Dropped::undefined)). If the reason may pass (a lock, the
+/// system), one run in 1,024 tries again, in a handler as well; a full table stays full.
 ///
 /// In generic code, each set of types is an event of its own.
 ///

@@ -7,6 +7,7 @@ use super::message::with_types;
 use super::types::Types;
 use crate::error::Result;
 use crate::event::{Attributes, EventId, FieldType, Priority};
+use crate::ring::known::{Found, Known, Undefined};
 use crate::ring::log::EnabledEvent;
 use crate::sync::{AtomicU64, Ordering};
 use crate::timeline::Timeline;
@@ -27,44 +28,22 @@ pub struct Words {
 /// One statement, or one instantiation of it.
 pub struct Site {
     words: Words,
-    /// Its events for up to 8 pairs of a timeline and a priority: the timeline's number in 32 bits,
-    /// the priority in 8, the event in 24. After a failure, [`FAILED`] is added to the priority,
-    /// and the 24 bits count the runs since.
-    events: [AtomicU64; 8],
+    known: Known,
 }
-
-/// No priority has this bit.
-const FAILED: u64 = 0x80;
-/// The bits of the event, or of the count of runs.
-const LOWER: u64 = 0xff_ffff;
-/// One of so many runs after a failure tries again.
-const RETRY: u64 = 1024;
 
 impl Site {
     /// A site that knows no event yet.
     pub const fn new(words: Words) -> Site {
         Site {
             words,
-            events: [const { AtomicU64::new(0) }; 8],
+            known: Known::new(),
         }
     }
 
-    /// The event of this statement, if it was defined.
+    /// The event of this statement, if it is that of the timeline and priority that it met first.
     #[inline(always)]
-    pub fn find(&self, timeline: &Timeline, priority: Priority) -> Option<EventId> {
-        let (word, pair) = self.known(timeline, priority);
-        // Relaxed: the word guards nothing but itself.
-        let found = word.load(Ordering::Relaxed) ^ pair << 24;
-        (found <= LOWER).then_some(EventId(found as u32))
-    }
-
-    /// The word for a timeline and a priority, and its upper bits if it holds their event.
-    #[inline(always)]
-    fn known(&self, timeline: &Timeline, priority: Priority) -> (&AtomicU64, u64) {
-        let number = timeline.number();
-        let index = number.wrapping_add(priority as u32) % 8;
-        let pair = u64::from(number) << 8 | priority as u64;
-        (&self.events[index as usize], pair)
+    pub fn first(&self, timeline: &Timeline, priority: Priority) -> Option<EventId> {
+        self.known.first(timeline.number(), priority)
     }
 
     /// Defines the event and remembers it.
@@ -74,42 +53,35 @@ impl Site {
         priority: Priority,
         types: &[FieldType<'static>],
     ) -> Result<EventId> {
-        let (word, pair) = self.known(timeline, priority);
         let event = self.define_now(timeline, priority, types)?;
-        // Relaxed: the word guards nothing but itself.
-        word.store(pair << 24 | u64::from(event.0), Ordering::Relaxed);
+        timeline.remember(&self.known, priority, Ok(event));
         Ok(event)
     }
 
-    /// Defines the event, or counts it as dropped.
+    /// Whether it knows the event.
+    pub fn knows(&self, timeline: &Timeline, priority: Priority) -> bool {
+        timeline.knows(&self.known, priority)
+    }
+
+    /// The event, which is defined if it is not; counted as dropped if that fails.
     #[cold]
     #[inline(never)]
-    pub fn define(
+    pub fn find(
         &self,
         timeline: &Timeline,
         priority: Priority,
         types: fn() -> Vec<FieldType<'static>>,
     ) -> Option<EventId> {
-        let (word, pair) = self.known(timeline, priority);
-        let failed = pair | FAILED;
-        // Relaxed, here and below: the word guards nothing but itself.
-        let order = Ordering::Relaxed;
-        let runs = word.fetch_update(order, order, |found| {
-            (found >> 24 == failed).then_some(found & !LOWER | (found + 1) & LOWER)
-        });
-        let too_early = runs.is_ok_and(|before| !(before + 1).is_multiple_of(RETRY));
-        if !too_early {
-            if let Ok(event) = self.define_now(timeline, priority, &types()) {
-                word.store(pair << 24 | u64::from(event.0), order);
-                return Some(event);
-            }
-            if let Err(before) = runs {
-                // Unless another thread has defined it meanwhile.
-                let _ = word.compare_exchange(before, failed << 24, order, order);
+        match timeline.look(&self.known, priority) {
+            Found::Event(event) => Some(event),
+            Found::Lost => None,
+            Found::Nothing | Found::Again => {
+                let defined = self.define_now(timeline, priority, &types());
+                let known = defined.as_ref().copied().map_err(Undefined::from);
+                timeline.remember(&self.known, priority, known);
+                defined.ok()
             }
         }
-        timeline.dropped_undefined(priority);
-        None
     }
 
     fn define_now(
@@ -157,9 +129,9 @@ impl Sites {
         _: Arguments<A, F>,
     ) -> Option<EnabledEvent> {
         let site = F::site::<A>(self);
-        let event = match site.find(timeline, priority) {
+        let event = match site.first(timeline, priority) {
             Some(event) => event,
-            None => site.define(timeline, priority, A::types)?,
+            None => site.find(timeline, priority, A::types)?,
         };
         timeline.enabled_event(event)
     }

@@ -280,48 +280,49 @@ impl SpanSite {
         _: Arguments<K, F>,
     ) -> Option<(EnabledEvent, EventId)> {
         let site = F::site::<K>(&self.begin);
-        let begin = match site.find(timeline, priority) {
+        let begin = match site.first(timeline, priority) {
             Some(event) => event,
-            None => define(site, F::site::<K>(&self.end), timeline, priority, K::types)?,
+            None => find_begin(site, F::site::<K>(&self.end), timeline, priority, K::types)?,
         };
         let begin = timeline.enabled_event(begin)?;
         let site = F::site::<K>(&self.end);
-        let end = match site.find(timeline, priority) {
+        let end = match site.first(timeline, priority) {
             Some(event) => event,
-            None => define_end(site, timeline, priority, K::types)?,
+            None => find_end(site, timeline, priority, K::types)?,
         };
         Some((begin, end))
     }
 }
 
-/// Defines both events, so that a later run takes no lock.
+/// The event of the begin. If it is not defined, defines both, so that a later run takes no lock.
 #[cold]
 #[inline(never)]
-fn define(
+fn find_begin(
     begin: &Site,
     end: &Site,
     timeline: &Timeline,
     priority: Priority,
     types: fn() -> Vec<FieldType<'static>>,
 ) -> Option<EventId> {
-    // In a later run it may be known, where there was no room for the begin.
-    if end.find(timeline, priority).is_none() {
-        end.define(timeline, priority, types);
+    // The end first: once the begin is known, a signal handler may run the statement. In a later
+    // run it may be known, where there was no room for the begin.
+    if !begin.knows(timeline, priority) && !end.knows(timeline, priority) {
+        end.find(timeline, priority, types);
     }
-    begin.define(timeline, priority, types)
+    begin.find(timeline, priority, types)
 }
 
-/// Defines the end of a span whose begin is defined. If it cannot be defined, the begin is not
+/// The event of the end of a span whose begin is defined. If it cannot be defined, the begin is not
 /// logged, and so counted as well.
 #[cold]
 #[inline(never)]
-fn define_end(
+fn find_end(
     end: &Site,
     timeline: &Timeline,
     priority: Priority,
     types: fn() -> Vec<FieldType<'static>>,
 ) -> Option<EventId> {
-    let end = end.define(timeline, priority, types);
+    let end = end.find(timeline, priority, types);
     if end.is_none() {
         timeline.dropped_undefined(priority);
     }

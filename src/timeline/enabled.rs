@@ -1,12 +1,40 @@
 //! Logs events of statements, which ask first whether they are enabled.
 
 use super::Timeline;
-use crate::event::EventId;
+use crate::error::{Error, ErrorKind};
+use crate::event::{EventId, Priority};
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_INTERNED;
+use crate::ring::known::{Found, Known, Undefined};
 use crate::ring::log::EnabledEvent;
 
 impl Timeline {
+    /// What a statement knows of its event for a priority. If it is too early to try to define it
+    /// again, counts an event as dropped. Takes no lock and allocates nothing.
+    #[doc(hidden)]
+    pub fn look(&self, known: &Known, priority: Priority) -> Found {
+        let found = known.look(self.log.pair(priority));
+        if found == Found::Lost {
+            self.dropped_undefined(priority);
+        }
+        found
+    }
+
+    /// Whether a statement knows its event for a priority.
+    pub(crate) fn knows(&self, known: &Known, priority: Priority) -> bool {
+        known.has(self.log.pair(priority))
+    }
+
+    /// Lets a statement know its event for a priority, or why it has none: if there was no room, or
+    /// if the reason may pass, counts an event as dropped.
+    #[doc(hidden)]
+    pub fn remember(&self, known: &Known, priority: Priority, defined: Result<EventId, Undefined>) {
+        known.put(self.log.pair(priority), defined);
+        if matches!(defined, Err(Undefined::Full | Undefined::Passing)) {
+            self.dropped_undefined(priority);
+        }
+    }
+
     /// The event, if it is logged at the moment.
     #[inline(always)]
     pub(crate) fn enabled_event(&self, event: EventId) -> Option<EnabledEvent> {
@@ -30,5 +58,15 @@ impl Timeline {
     ) {
         let flags = if is_interned { FLAG_INTERNED } else { 0 };
         self.log.log_enabled_payload(event, flags, words);
+    }
+}
+
+impl From<&Error> for Undefined {
+    fn from(error: &Error) -> Undefined {
+        match error.kind() {
+            ErrorKind::Io | ErrorKind::Busy => Undefined::Passing,
+            ErrorKind::Full => Undefined::Full,
+            _ => Undefined::Wrong,
+        }
     }
 }

@@ -350,7 +350,7 @@ impl Timeline {
 
     /// Distinguishes it from the other timelines that this process has opened.
     #[inline(always)]
-    pub(crate) fn number(&self) -> u32 {
+    pub fn number(&self) -> u32 {
         self.log.number()
     }
 

@@ -180,12 +180,12 @@ static void call_sample(struct at *at) {
 }
 static void call_sampler_free(struct at *at) { timeline_sampler_free(TAKE(at->sampler)); }
 static void call_site_define(struct at *at) {
-  timeline_site_t site = {"cancel", "site %d", __FILE__, __LINE__, TIMELINE_SITE_BACKTRACE, {0}, {0}, 0, 0};
-  at->status = timeline_site_define(tl, &site, TIMELINE_INFO) ? TIMELINE_OK : TIMELINE_E_BUG;
+  timeline_site_t site = {"cancel", "site %d", __FILE__, __LINE__, TIMELINE_SITE_BACKTRACE, 0, 0, 0, 0};
+  at->status = timeline_site_define(tl, &site, TIMELINE_INFO, NULL) ? TIMELINE_OK : TIMELINE_E_BUG;
 }
 static void log_payload(struct at *at) {
-  static timeline_site_t site = {"cancel", "%s", __FILE__, __LINE__, 0, {0}, {0}, 0, 0};
-  const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO);
+  static timeline_site_t site = {"cancel", "%s", __FILE__, __LINE__, 0, 0, 0, 0, 0};
+  const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO, NULL);
   /* Two entries: so the rest of a chunk may have to be filled up. */
   uint64_t words[8] = {54};
   memset(words + 1, 'x', 54);
@@ -193,10 +193,9 @@ static void log_payload(struct at *at) {
   (void)at;
 }
 static void log_interned(struct at *at) {
-  static timeline_site_t site = {"cancel", "$a:istr $b", __FILE__, __LINE__, TIMELINE_SITE_EVENT, {0}, {0}, 0, 0};
+  static timeline_site_t site = {"cancel", "$a:istr $b", __FILE__, __LINE__, TIMELINE_SITE_EVENT, 0, 0, 0, 0};
   static const unsigned char given[] = {TIMELINE_STR, TIMELINE_I64, 0};
-  site.given = given;
-  const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO);
+  const uint32_t defined = timeline_site_define(payloads, &site, TIMELINE_INFO, given);
   uint64_t words[4] = {16, 7};
   memset(words + 2, 'x', 16);
   timeline_log_interned(payloads, defined, words, 4, given, 1);

@@ -201,8 +201,8 @@ static void refused(void) {
 
   /* The macro refuses a long double; the library does, too. */
   static const unsigned char long_double[] = {TIMELINE_LONG_DOUBLE_, 0};
-  static timeline_site_t site = {"c", "$a", __FILE__, __LINE__, TIMELINE_SITE_EVENT, {0}, {0}, long_double, 0};
-  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO), 0);
+  static timeline_site_t site = {"c", "$a", __FILE__, __LINE__, TIMELINE_SITE_EVENT, 0, 0, 0, 0};
+  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO, long_double), 0);
   CHECK(strstr(timeline_last_error(), "cast it") != NULL);
 }
 

@@ -194,12 +194,12 @@ static void without_descriptors(void) {
 static void not_lost(void) {
   make();
   CHECK_EQ(timeline_priority(tl, TIMELINE_INFO), TIMELINE_OK);
-  timeline_site_t site = {"two\nlines", "%d", __FILE__, __LINE__, 0, {0}, {0}, 0, 0};
-  for (int i = 0; i < 2 * AGAIN; i++) CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO), 0);
-  CHECK_EQ(timeline_site_define(tl, NULL, TIMELINE_INFO), 0);
-  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_ALL), 0);
+  timeline_site_t site = {"two\nlines", "%d", __FILE__, __LINE__, 0, 0, 0, 0, 0};
+  for (int i = 0; i < 2 * AGAIN; i++) CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO, NULL), 0);
+  CHECK_EQ(timeline_site_define(tl, NULL, TIMELINE_INFO, NULL), 0);
+  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_ALL, NULL), 0);
   site.category = "one line";
-  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO), 0);
+  CHECK_EQ(timeline_site_define(tl, &site, TIMELINE_INFO, NULL), 0);
   hold();
   for (int i = 0; i < 10; i++) say(TIMELINE_TRACE, i);
   CHECK_EQ(lost(), 0);

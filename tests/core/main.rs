@@ -15,6 +15,7 @@ mod hostile;
 mod important;
 mod interned;
 mod kill;
+mod known;
 mod names;
 
 mod payload;

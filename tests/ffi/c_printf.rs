@@ -17,7 +17,7 @@ use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
 
 /// A compiler that may not be there.
-fn clang(name: &str) -> Option<Command> {
+pub fn clang(name: &str) -> Option<Command> {
     let there = Command::new(name).arg("--version").output().is_ok();
     there.then(|| Command::new(name))
 }
@@ -143,9 +143,9 @@ fn the_same_by_other_compilers_and_standards() {
 }
 
 /// GNU C for page sizes, barriers and the like; the header itself is for C99.
-const GNU: &[&str] = &["-std=gnu99", "-Wformat=2"];
+pub const GNU: &[&str] = &["-std=gnu99", "-Wformat=2"];
 
-fn by_both(source: &str) {
+pub fn by_both(source: &str) {
     passes(cc(), GNU, source, Link::Shared);
     if let Some(clang) = clang("clang") {
         passes(clang, &[GNU, &["-O2"]].concat(), source, Link::Static);

@@ -14,4 +14,5 @@ mod header;
 mod pointers;
 mod preload;
 mod printf;
+mod statements;
 mod symbols;

@@ -15,12 +15,14 @@ mod join;
 pub use join::NotNamed;
 
 use super::handle::{Index, pinned};
+use super::known::Pair;
 use super::local::{self, NO_LANE, ThreadState};
 use super::memory::Shared;
 use super::pending::{LongEvent, Pending, padding, words_in};
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, current_cpu, rseq_area};
+use crate::event::Priority;
 use crate::layout::words::Cursor;
 use crate::layout::{ENABLED, Geometry, Header, MAX_EVENT_ENTRIES};
 use crate::shm::SharedFile;
@@ -106,6 +108,11 @@ impl Log {
     #[inline(always)]
     pub fn number(&self) -> u32 {
         self.index.key() as u32
+    }
+
+    /// It and a priority, for statements.
+    pub fn pair(&self, priority: Priority) -> Pair {
+        Pair::new(self.number(), self.index.number(), priority)
     }
 
     /// The timeline's file.
