@@ -1,13 +1,15 @@
 //! What lies where an archive has its index. What is searched for is found, whatever that is.
 
 use std::fs;
+use std::ops::Range;
+use std::sync::OnceLock;
 
 use timeline::dump::Messages;
 use timeline::{Event, Order, Source};
 use timeline_archive::Archive;
 use timeline_search::{Case, Index, LineNumbers, Needle, line_count};
 
-use super::sample;
+use super::{part_of, sample};
 
 const NEEDLES: [&str; 6] = [
     "7000000",
@@ -18,37 +20,70 @@ const NEEDLES: [&str; 6] = [
     "nowhere",
 ];
 
-/// Uses the bytes as the index of an archive.
+/// Uses the bytes as the index of an archive, and searches for all needles.
 pub fn run(bytes: &[u8]) {
-    let folder = tempfile::tempdir().expect("a directory");
+    searched(bytes, 0..NEEDLES.len());
+}
+
+/// Uses the bytes as the index of an archive, and searches for one needle.
+pub fn run_part(bytes: &[u8]) {
+    let one = part_of(bytes, NEEDLES.len());
+    searched(bytes, one..one + 1);
+}
+
+/// A needle, and where the archive has it, found without an index.
+struct Expected {
+    needle: Needle,
+    lines: Lines,
+}
+
+/// The numbers and messages of events.
+type Lines = Vec<(u64, String)>;
+
+fn expected() -> &'static [Expected] {
+    static EXPECTED: OnceLock<Vec<Expected>> = OnceLock::new();
+    EXPECTED.get_or_init(|| {
+        let archive = Archive::from_bytes(sample::archive());
+        let expect = |needle| {
+            let needle = Needle::text(needle, Case::Smart).expect("a short text");
+            let all = archive.events_by_time(Order::OldestFirst);
+            let lines = found(&archive, &needle, all, LineNumbers::new(Order::OldestFirst));
+            Expected { needle, lines }
+        };
+        NEEDLES.into_iter().map(expect).collect()
+    })
+}
+
+fn searched(bytes: &[u8], needles: Range<usize>) {
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a directory");
     let path = folder.path().join("flight.tla");
     fs::write(&path, sample::archive()).expect("written");
     fs::write(folder.path().join("flight.tla.idx"), bytes).expect("written");
     let archive = Archive::open(&path).expect("an archive");
+    let everything = Needle::text("", Case::Smart).expect("a short text");
     // What is no index stays; what is damaged is made again.
     for _ in 0..2 {
         let mut index = Index::open(&archive);
-        for needle in NEEDLES {
-            let needle = Needle::text(needle, Case::Smart).expect("a short text");
-            let all = archive.events_by_time(Order::OldestFirst);
-            let expected = found(&archive, &needle, all, LineNumbers::new(Order::OldestFirst));
-            let candidates = index.candidates(&needle, Order::OldestFirst, Some(0));
+        for Expected { needle, lines } in &expected()[needles.clone()] {
+            let candidates = index.candidates(needle, Order::OldestFirst, Some(0));
             let selection = Box::new(candidates.selection);
             let some = archive.events_by_time_where(Order::OldestFirst, selection);
-            assert_eq!(found(&archive, &needle, some, candidates.lines), expected);
+            assert_eq!(&found(&archive, needle, some, candidates.lines), lines);
         }
-        let some = [
+        let every = [
             index.lines(17..18, 0),
             index.lines(3..u64::MAX, 2),
             index.from_time(1_000_000),
             index.at_lines(&[0, 9], 0),
             index.lines(17..40, 1),
         ];
-        for candidates in some.into_iter().flatten() {
+        // One to each needle.
+        let some = every.into_iter().enumerate();
+        let some = some.filter(|(number, _)| needles.contains(&(number % NEEDLES.len())));
+        for candidates in some.filter_map(|(_, candidates)| candidates) {
             let selection = Box::new(candidates.selection);
             let events = archive.events_by_time_where(Order::OldestFirst, selection);
-            let all = Needle::text("", Case::Smart).expect("a short text");
-            found(&archive, &all, events, candidates.lines);
+            found(&archive, &everything, events, candidates.lines);
         }
         let _ = index.update(|_| ());
     }
@@ -60,7 +95,7 @@ fn found(
     needle: &Needle,
     events: impl Iterator<Item = Event>,
     mut numbers: LineNumbers,
-) -> Vec<(u64, String)> {
+) -> Lines {
     let (mut messages, mut found) = (Messages::new(archive), Vec::new());
     for event in events {
         let text = messages.text(&event, archive.definition(event.id));

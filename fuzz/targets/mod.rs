@@ -3,6 +3,10 @@
 //!
 //! Each target is a function of bytes, which fuzz/bin/ feeds from a fuzzer and tests/archive/fuzz/
 //! from fuzz/corpus/.
+//!
+//! A target with many checks has them in parts. Tests run all of them on each input; a fuzzer runs one,
+//! because it finds the more, the more inputs it tries. The sum of the bytes says which part that is: so
+//! an input that failed once fails again.
 
 /// Bytes as an archive.
 pub mod archive;
@@ -30,3 +34,8 @@ pub mod sample;
 pub mod scratch;
 /// A program's file, or a mangled name.
 pub mod symbols;
+
+/// Which of so many parts a fuzzer runs on these bytes.
+fn part_of(bytes: &[u8], parts: usize) -> usize {
+    crc32fast::hash(bytes) as usize % parts
+}

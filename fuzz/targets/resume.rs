@@ -1,6 +1,8 @@
 //! Lets a recorder continue in a file of any bytes.
 //! What is in the file stays, and nothing is recorded twice.
 
+use std::sync::OnceLock;
+
 use timeline::Attached;
 use timeline_archive::{Archive, Error, Form, Keeping, Output, Recorder, Totals};
 
@@ -12,7 +14,8 @@ const STEPS: usize = 64;
 
 /// Goes on with an archive of the sound ring with payloads, or with anything else.
 pub fn run(bytes: &[u8]) {
-    let ring = Scratch::new(ring::sound(1));
+    static RING: OnceLock<Scratch> = OnceLock::new();
+    let ring = RING.get_or_init(|| Scratch::new(ring::sound(1)));
     let attached = Attached::open(ring.path()).expect("a sound ring");
     let file = Scratch::new(bytes);
     let Some(totals) = record(&attached, &file) else {

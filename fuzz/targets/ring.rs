@@ -8,9 +8,10 @@ use std::sync::OnceLock;
 
 use timeline::layout::MAGIC;
 use timeline::layout::header::{CHECKED, Header};
-use timeline::{Attached, Error, EventId, FollowFrom, Order, dump};
+use timeline::{Attached, EventId, FollowFrom, Order, dump};
 use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
 
+use super::part_of;
 use super::scratch::Scratch;
 
 /// Bytes of the largest file that is made of a short one.
@@ -18,8 +19,27 @@ const MOST: u64 = 1 << 20;
 /// Calls in which a small ring is read to its end.
 const POLLS: usize = 64;
 
-/// Reads a timeline.
+/// Ways to read it, of which a fuzzer takes one for each input.
+const PARTS: [fn(&Attached); 5] = [
+    followed,
+    shown,
+    saved,
+    |attached| recorded(attached, Form::Plain),
+    |attached| recorded(attached, Form::Blocks),
+];
+
+/// Reads a timeline in all ways.
 pub fn run(bytes: &[u8]) {
+    read_in(bytes, &PARTS);
+}
+
+/// Reads a timeline in one way.
+pub fn run_part(bytes: &[u8]) {
+    let part = part_of(bytes, PARTS.len());
+    read_in(bytes, &PARTS[part..=part]);
+}
+
+fn read_in(bytes: &[u8], ways: &[fn(&Attached)]) {
     let mut file = if bytes.starts_with(&MAGIC) {
         whole(bytes)
     } else {
@@ -27,9 +47,12 @@ pub fn run(bytes: &[u8]) {
     };
     seal(&mut file);
     let scratch = Scratch::new(&file);
-    if let Err(error) = read(&scratch.path()) {
-        let text = error.to_string();
-        assert!(text.contains("/proc/self/fd/"), "of which file? {text}");
+    match Attached::open(scratch.path()) {
+        Ok(attached) => ways.iter().for_each(|way| way(&attached)),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(text.contains("/proc/self/fd/"), "of which file? {text}");
+        }
     }
     assert!(scratch.content() == file, "reading wrote");
 }
@@ -83,9 +106,7 @@ pub fn seal(file: &mut [u8]) {
     }
 }
 
-fn read(path: &str) -> Result<(), Error> {
-    let attached = Attached::open(path)?;
-    let count = events(&attached);
+fn followed(attached: &Attached) {
     for from in [
         FollowFrom::Start,
         FollowFrom::Oldest,
@@ -99,16 +120,16 @@ fn read(path: &str) -> Result<(), Error> {
         }
         let _ = (follow.missed(), follow.unread());
     }
+}
+
+fn shown(attached: &Attached) {
     for definition in attached.definitions() {
         assert!(attached.definition(definition.id).is_some());
     }
     let _ = attached.definition(EventId(u32::MAX));
     let _ = format!("{:?}", attached.info());
     let mut shown = Vec::new();
-    dump::write(&attached, Some(100), &mut shown).expect("memory takes everything");
-    saved(&attached, count);
-    recorded(&attached);
-    Ok(())
+    dump::write(attached, Some(100), &mut shown).expect("memory takes everything");
 }
 
 /// How many there are, in whichever order.
@@ -125,7 +146,8 @@ fn events(attached: &Attached) -> usize {
 }
 
 /// A snapshot of it is one, and has the same events.
-fn saved(attached: &Attached, count: usize) {
+fn saved(attached: &Attached) {
+    let count = events(attached);
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
     let file = folder.path().join("saved.timeline");
     let saved = attached.save(&file).expect("saved");
@@ -135,7 +157,7 @@ fn saved(attached: &Attached, count: usize) {
 }
 
 /// An archive of it has what a follower is given.
-fn recorded(attached: &Attached) {
+fn recorded(attached: &Attached, form: Form) {
     let mut follow = attached.follow(FollowFrom::Oldest);
     let mut placed = Vec::new();
     let caught_up = (0..POLLS).any(|_| {
@@ -150,21 +172,19 @@ fn recorded(attached: &Attached) {
     });
     let mut followed: Vec<_> = placed.collect();
     followed.sort();
-    for form in [Form::Plain, Form::Blocks] {
-        let file = Scratch::new(b"");
-        let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
-        let mut recorder = Recorder::new(attached, &mut output, form).expect("a new archive");
-        assert!((0..POLLS).any(|_| !recorder.step()), "more, and more");
-        let totals = recorder.finish();
+    let file = Scratch::new(b"");
+    let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
+    let mut recorder = Recorder::new(attached, &mut output, form).expect("a new archive");
+    assert!((0..POLLS).any(|_| !recorder.step()), "more, and more");
+    let totals = recorder.finish();
 
-        let archive = Archive::open(file.path()).expect("an archive");
-        assert!(archive.damage().is_empty(), "{:?}", archive.damage());
-        let found = archive
-            .events()
-            .map(|event| (event.ticks, event.lane, event.number));
-        let mut found: Vec<_> = found.collect();
-        assert_eq!(found.len() as u64, totals.events);
-        found.sort();
-        assert_eq!(found, followed, "{form:?}");
-    }
+    let archive = Archive::open(file.path()).expect("an archive");
+    assert!(archive.damage().is_empty(), "{:?}", archive.damage());
+    let found = archive
+        .events()
+        .map(|event| (event.ticks, event.lane, event.number));
+    let mut found: Vec<_> = found.collect();
+    assert_eq!(found.len() as u64, totals.events);
+    found.sort();
+    assert_eq!(found, followed, "{form:?}");
 }
