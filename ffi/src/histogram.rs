@@ -6,7 +6,7 @@ use std::ffi::c_char;
 use std::sync::Arc;
 use timeline_core::{Attached, Event, Follow, without_cancellation};
 use timeline_latency::intervals::{Shape, record};
-use timeline_latency::{Histogram, Matcher, Measure};
+use timeline_latency::{Histogram, Matcher, Measure, percentile};
 
 /// A histogram of the durations in a timeline, from `timeline_histogram`. One thread at a time may
 /// use it.
@@ -173,7 +173,7 @@ pub unsafe extern "C-unwind" fn timeline_histogram_percentile(
 ) -> u64 {
     let of = |it: &timeline_histogram_t| match percent {
         _ if it.durations.is_empty() => 0,
-        percent if percent > 0.0 => it.durations.value_at_percentile(percent.min(100.0)),
+        percent if percent > 0.0 => percentile(&it.durations, percent),
         _ => it.durations.min(),
     };
     // SAFETY: the contract of this function.

@@ -9,8 +9,9 @@ use std::time::Duration;
 use tempfile::TempDir;
 use timeline_latency::intervals::{
     Distribution, Interval, IntervalOptions, Intervals, LogHeader, LogReader, LogWriter,
-    ReaderOptions, Summaries, TimeRules, corrected,
+    ReaderOptions, Shape, Summaries, TimeRules, corrected,
 };
+use timeline_latency::percentile;
 
 use crate::support::root;
 
@@ -117,7 +118,7 @@ impl Line {
                 let count = (percent / 100.0 * all + 0.5).floor().max(1.0);
                 histogram.value_at_quantile((count - 0.5) / all.max(1.0))
             }
-            Tool::Java | Tool::JavaScript => histogram.value_at_percentile(percent),
+            Tool::Java | Tool::JavaScript => percentile(histogram, percent),
         };
         Line {
             tag: interval.tag.as_deref().unwrap_or("-").to_owned(),
@@ -220,6 +221,31 @@ fn all_read_what_we_write() {
                 assert_same(&intervals, &tool.run("read", &log), tool);
             }
         }
+    }
+}
+
+/// 99.9 % of a thousand durations are 999 of them, although no floating-point number is 99.9.
+#[test]
+fn percentiles_of_round_counts_are_those_of_all_tools() {
+    let folder = TempDir::new().expect("a folder");
+    let mut intervals = Vec::new();
+    for (number, count) in (100..=10_000).step_by(100).enumerate() {
+        let mut histogram = Shape::default().histogram().expect("a shape");
+        (1..=count).for_each(|value| histogram.record(value).expect("a short one"));
+        intervals.push(Interval {
+            tag: None,
+            start: BASE + number as u64 * SECOND,
+            length: SECOND,
+            origin: START,
+            histogram,
+        });
+    }
+    let log = written(&folder, &intervals, (true, true));
+    for tool in [Tool::Java, Tool::JavaScript, Tool::Python] {
+        let theirs = tool.run("read", &log);
+        assert_same(&intervals, &theirs, tool);
+        // Of a thousand, in all of them.
+        assert_eq!(theirs[9].values[5], 999, "{tool:?}");
     }
 }
 

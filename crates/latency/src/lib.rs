@@ -1,11 +1,13 @@
 //! Durations between events: spans, interval histograms and triggers.
 //!
+//! `percentile` says which value a percentile is, everywhere.
 //! `spans` finds the durations in a stream of events, `archived` those of an archive, [`intervals`]
 //! makes histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them.
 //! `triggers` tells when a condition is met. Each module uses only those named before it.
 
 #[cfg(feature = "archives")]
 mod archived;
+mod percentile;
 mod spans;
 #[cfg(test)]
 mod testing;
@@ -18,6 +20,7 @@ pub mod plot;
 
 #[cfg(feature = "archives")]
 pub use archived::{Wanted, each_duration};
+pub use percentile::{percentile, rank};
 pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit, concerns};
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Fired, Seen, Triggers};

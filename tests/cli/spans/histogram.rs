@@ -17,7 +17,9 @@ fn is_close(shown: &Value, exact: u64) -> bool {
 
 /// The percentile of sorted durations that HdrHistogram gives.
 fn percentile(sorted: &[u64], percent: f64) -> u64 {
-    let rank = (percent / 100.0 * sorted.len() as f64).ceil() as usize;
+    // Exact: no floating-point number is 99.9.
+    let hundredths = (percent * 100.0).round() as usize;
+    let rank = (hundredths * sorted.len()).div_ceil(10_000);
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 

@@ -7,6 +7,7 @@ use super::error::{Error, Result};
 use super::joined::{Join, Label, Labels};
 use super::{Frame, Image, Scale};
 use crate::intervals::Interval;
+use crate::percentile;
 
 /// Most points of a line. Then two neighbours become one, with the greater durations of both.
 const MOST_POINTS: usize = 2048;
@@ -77,7 +78,7 @@ impl OverTime {
     /// `TooManyLabels`.
     pub fn add(&mut self, label: &str, interval: &Interval) -> Result<()> {
         let histogram = &interval.histogram;
-        let value = |percentile: &f64| histogram.value_at_percentile(*percentile) as f64;
+        let value = |percent: &f64| percentile(histogram, *percent) as f64;
         let from = interval.offset() as f64;
         let values = || self.percentiles.iter().map(value).collect();
         let point = Point {

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::kind::Percentile;
+use crate::percentile;
 
 /// Steps of a window.
 pub const STEPS: u64 = 10;
@@ -193,7 +194,7 @@ impl Durations {
         let longest = longest.filter(|_| !self.all.is_empty())?;
         Some(match self.percentile {
             Percentile::Longest => longest,
-            Percentile::Of(percent) => self.all.value_at_percentile(percent).min(longest),
+            Percentile::Of(percent) => percentile(&self.all, percent).min(longest),
         })
     }
 }

@@ -17,7 +17,7 @@ const MOST_COLUMNS: u64 = 512;
 const MOST_SERIES: usize = 32;
 /// Series that are counted.
 const MOST_NAMES: usize = 1_000;
-/// Points of a spectrum for each halving of the rest.
+/// Points of a spectrum for each halving of the rest: a power of two, or no share would be exact.
 const POINTS: u32 = 4;
 
 /// What is summed up.
@@ -234,7 +234,7 @@ fn object(series: &Series, sum: &Sum, first: usize) -> SeriesObject {
     let columns = (0_u64..).zip(&sum.columns);
     let columns = columns.filter(|(_, bins)| bins.count > 0);
     let over_time = |(column, bins): (u64, &Bins)| {
-        let [p50, p99, p99_9] = [0.5, 0.99, 0.999].map(|share| bins.quantile(share));
+        let [p50, p99, p99_9] = [50.0, 99.0, 99.9].map(|percent| bins.percentile(percent));
         [column, bins.count, p50, p99, p99_9, bins.max]
     };
     let cells = |(column, bins): (u64, &Bins)| {
