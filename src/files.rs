@@ -36,7 +36,7 @@ impl Replacement {
         if symlink_metadata(name.file()).is_ok_and(|m| !m.is_file()) {
             return Err(Error::BadName {
                 name: path.display().to_string(),
-                why: "a snapshot replaces a file; this is a directory, a link, a device or a pipe",
+                why: "only a file is replaced; this is a directory, a link, a device or a pipe",
             });
         }
         lifecycle::refuse_living(&name)?;
@@ -55,13 +55,27 @@ impl Replacement {
     /// The file cannot be written, or the name is that of a timeline in use by now. A file that has
     /// the name already is left as it was.
     pub fn write<T>(&self, write: impl FnOnce(&File) -> io::Result<T>) -> Result<T> {
-        let fail = |doing| move |e| Error::io(doing, self.0.given(), e);
-        let (temporary, out) = self.temporary().map_err(fail("create"))?;
-        let written = write(&out).map_err(fail("write"))?;
-        out.sync_all().map_err(fail("write"))?;
-        lifecycle::replace(&self.0, temporary.path())?;
-        temporary.keep();
+        let unfinished = self.begin()?;
+        let written = write(unfinished.file());
+        let written = written.map_err(|e| Error::io("write", self.0.given(), e))?;
+        unfinished.finish()?;
         Ok(written)
+    }
+
+    /// Begins a file that is written piece by piece. Unless it is finished, a file that has the
+    /// name already is left as it was.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be created.
+    pub fn begin(&self) -> Result<Unfinished> {
+        let created = self.temporary();
+        let (temporary, file) = created.map_err(|e| Error::io("create", self.0.given(), e))?;
+        Ok(Unfinished {
+            name: self.0.clone(),
+            temporary,
+            file,
+        })
     }
 
     /// A new file beside the final one. Several processes may write to the same name at once.
@@ -73,6 +87,35 @@ impl Replacement {
                 other => return Ok((Temporary::new(path), other?)),
             }
         }
+    }
+}
+
+/// A file that is being written beside its name. If it is dropped, it is removed.
+pub struct Unfinished {
+    name: Name,
+    temporary: Temporary,
+    file: File,
+}
+
+impl Unfinished {
+    /// The file, to write to.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Flushes the file to the disk, and gives it its name. Whoever has the file open goes on
+    /// writing to it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the disk; the name is that of a timeline in use by now. A file that has the name
+    /// already is left as it was.
+    pub fn finish(self) -> Result<()> {
+        let synced = self.file.sync_all();
+        synced.map_err(|e| Error::io("write", self.name.given(), e))?;
+        lifecycle::replace(&self.name, self.temporary.path())?;
+        self.temporary.keep();
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use timeline_latency::intervals::{
     Distribution, Entry, Error, Interval, LogHeader, LogReader, LogWriter, ReaderOptions, Row,
-    TimeRules, spark_line,
+    TimeRules, merge, spark_line,
 };
 
 /// Histograms of more memory take long, and are read as others are.
@@ -33,6 +33,7 @@ pub fn run(bytes: &[u8]) {
     };
     let (intervals, damaged) = strictly(&log, &options);
     passed_over(&log, &options, &intervals, damaged);
+    merged(&log, &options, &intervals);
     written_again(&intervals);
     for interval in &intervals {
         let row = Row::from(&interval.histogram);
@@ -73,6 +74,26 @@ fn passed_over(log: &[u8], options: &ReaderOptions, intervals: &[Interval], dama
     assert_eq!(reader.damaged(), damaged);
 }
 
+/// Merged with nothing, a log has as many durations.
+fn merged(log: &[u8], options: &ReaderOptions, intervals: &[Interval]) {
+    let durations = |intervals: &[Interval]| {
+        let counts = intervals.iter().map(|interval| interval.histogram.len());
+        counts.fold(0, u64::saturating_add)
+    };
+    // What cannot be added to another one is an error.
+    if durations(intervals) > i64::MAX as u64 {
+        return;
+    }
+    let readers = [LogReader::new(log, options.clone())];
+    let found = merge(readers).filter_map(|entry| match entry {
+        Ok(Entry::Interval(interval)) => Some(interval),
+        _ => None,
+    });
+    let found: Vec<Interval> = found.collect();
+    assert!(found.len() <= intervals.len());
+    assert_eq!(durations(&found), durations(intervals));
+}
+
 /// What can be written is read again.
 fn written_again(intervals: &[Interval]) {
     let mut log = LogWriter::new(Vec::new(), &LogHeader::default()).expect("memory");
@@ -80,7 +101,7 @@ fn written_again(intervals: &[Interval]) {
     for interval in intervals {
         match log.write(interval) {
             Ok(()) => written.push(interval),
-            Err(Error::Order { .. } | Error::Tag { .. }) => {}
+            Err(Error::Tag { .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }

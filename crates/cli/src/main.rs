@@ -48,6 +48,7 @@ mod trust;
 mod verb;
 mod verify;
 mod watch;
+mod written;
 
 use std::process::ExitCode;
 

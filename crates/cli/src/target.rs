@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
@@ -171,9 +172,14 @@ impl Target {
     }
 }
 
-/// Reads a snapshot or an archive from standard input, to its end. Its bytes lie in a file without
-/// a name, so that none is left behind if this is interrupted.
-fn standard_input() -> Result<Opened> {
+/// The path of a file with all of standard input, which is read once. The file has no name, so that
+/// none is left behind if this is interrupted.
+pub fn standard_input_file() -> Result<PathBuf> {
+    static FILE: OnceLock<File> = OnceLock::new();
+    let path = |file: &File| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    if let Some(file) = FILE.get() {
+        return Ok(path(file));
+    }
     let failed =
         |error: io::Error| Failure::Message(format!("cannot read standard input: {error}"));
     if io::stdin().is_terminal() {
@@ -183,10 +189,15 @@ fn standard_input() -> Result<Opened> {
     }
     let mut file = tempfile::tempfile().map_err(failed)?;
     io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let target = Target::named(PathBuf::from(&path));
-    target.open().map_err(|failure| match failure {
-        Failure::Message(message) => Failure::Message(message.replace(&path, "standard input")),
+    Ok(path(FILE.get_or_init(|| file)))
+}
+
+/// Reads a snapshot or an archive from standard input.
+fn standard_input() -> Result<Opened> {
+    let path = standard_input_file()?;
+    let shown = path.display().to_string();
+    Target::named(path).open().map_err(|failure| match failure {
+        Failure::Message(message) => Failure::Message(message.replace(&shown, "standard input")),
         other => other,
     })
 }

@@ -20,6 +20,9 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
         ("histogram", histogram(3, 1 << 20, &[0xff, 0x03, 14, 3, 2])),
         ("many-digits", histogram(5, 1 << 12, &[2, 2, 2])),
         ("large", histogram(5, i64::MAX as u64, &[2])),
+        ("v0", words(0x1c84_9388, &[3], &[0, 1, 0, 5])),
+        ("v1", words(0x1c84_9381, &[32, 0, 3], &[0, 0, 7, 1])),
+        ("floats", floats(&[2, 2, 0xff, 0x03, 14])),
     ]
 }
 
@@ -46,6 +49,32 @@ fn log(start_time: Option<u64>, base_time: Option<u64>) -> Vec<u8> {
         log.write(&interval).expect("an interval");
     }
     log.into_inner().expect("memory")
+}
+
+/// Those of an encoding whose counts are words of eight bytes; these fields stand before its lowest
+/// and its highest value.
+fn words(cookie: u32, fields: &[u32], counts: &[u64]) -> Vec<u8> {
+    let mut bytes = [&[1][..], &cookie.to_be_bytes()].concat();
+    fields
+        .iter()
+        .for_each(|field| bytes.extend(field.to_be_bytes()));
+    for long in [1, 1 << 20, 1.0_f64.to_bits()] {
+        bytes.extend(long.to_be_bytes());
+    }
+    counts
+        .iter()
+        .for_each(|count| bytes.extend(count.to_be_bytes()));
+    bytes
+}
+
+/// Those of floating-point numbers.
+fn floats(counts: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![1];
+    for word in [0x0c72_124e, 3, 0, 1 << 20] {
+        bytes.extend(u32::to_be_bytes(word));
+    }
+    bytes.extend(&histogram(3, 1 << 20, counts)[1..]);
+    bytes
 }
 
 /// The bytes that the base64 of a histogram stands for, not compressed.

@@ -1,6 +1,7 @@
 //! Durations as the command shows them, against a naive search in the events of `dump --json`.
 
 mod histogram;
+mod logs;
 mod naive;
 mod outliers;
 mod shown;

@@ -4,18 +4,22 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use timeline_latency::intervals::{
-    Error, Interval, LogIntervals, LogReader, Moment, ReaderOptions, TimeRange, TimeRules,
+    Entry, Error, Guesses, Interval, LogReader, Moment, ReaderOptions, TimeRange, TimeRules,
     corrected, merge,
 };
+use timeline_search::import::expanded;
 
 use super::Args;
 use super::output::{About, Output};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
+use crate::target::standard_input_file;
+use crate::time::parse_duration;
 
 /// How interval logs are read.
 #[derive(clap::Args)]
@@ -33,6 +37,10 @@ pub struct LogOptions {
     #[arg(long)]
     java_compat: bool,
 
+    /// What 1 is in histograms of floating-point numbers. 1ns by default
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    float_unit: Option<Duration>,
+
     /// Pass over damaged lines, and count them
     #[arg(long)]
     skip_damaged: bool,
@@ -40,7 +48,8 @@ pub struct LogOptions {
 
 impl LogOptions {
     pub fn are_given(&self) -> bool {
-        self.start.is_some() || self.end.is_some() || self.java_compat || self.skip_damaged
+        let is_ranged = self.start.is_some() || self.end.is_some();
+        is_ranged || self.java_compat || self.float_unit.is_some() || self.skip_damaged
     }
 }
 
@@ -57,20 +66,41 @@ fn moment(text: &str) -> std::result::Result<Moment, String> {
     Ok(Moment::Absolute(at))
 }
 
-/// Whether it is a file that begins like an interval log.
-pub fn is_log(path: &Path) -> bool {
-    if !path.is_file() {
-        return false;
+/// Bytes in which the first line of a log begins, behind empty ones.
+const BEGIN: u64 = 4096;
+
+/// Whether it is a file that begins like an interval log, compressed or not.
+pub fn is_log(path: &Path) -> Result<bool> {
+    let place = place(path)?;
+    if !place.is_file() {
+        return Ok(false);
     }
-    let mut first = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read(&mut first));
-    let is_hlog = path
-        .extension()
-        .is_some_and(|extension| extension == "hlog");
-    match (read, first) {
-        (Ok(0), _) | (Err(_), _) => is_hlog,
-        (Ok(_), [b'#' | b'"' | b'0'..=b'9', ..] | [b'T', b'a', b'g', b'=']) => true,
-        _ => is_hlog,
+    let mut begin = Vec::new();
+    let read = File::open(&place).and_then(expanded);
+    let read = read.and_then(|log| log.take(BEGIN).read_to_end(&mut begin));
+    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&begin);
+    let is_like_one = match begin.trim_ascii_start() {
+        [b'#' | b'"' | b'0'..=b'9', ..] => true,
+        text => text.starts_with(b"Tag="),
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_named = name.ends_with(".hlog") || name.contains(".hlog.");
+    Ok(is_named || (read.is_ok() && is_like_one))
+}
+
+/// Where a log is: standard input is in a file by now.
+fn place(path: &Path) -> Result<PathBuf> {
+    match path == Path::new("-") {
+        true => standard_input_file(),
+        false => Ok(path.into()),
+    }
+}
+
+/// The name of a log for people.
+fn shown(path: &Path) -> String {
+    match path == Path::new("-") {
+        true => "standard input".to_owned(),
+        false => path.display().to_string(),
     }
 }
 
@@ -93,6 +123,10 @@ pub fn run(args: &Args) -> Result {
         .into_iter()
         .chain(args.others.iter().cloned())
         .collect();
+    if paths.iter().filter(|path| *path == Path::new("-")).count() > 1 {
+        let message = "- can be given once, because standard input is read once";
+        return Err(Failure::misuse("histogram", message));
+    }
     let mut output = Output::new(args, About::merged(&paths))?;
     if args.plots.are_given() && paths.len() > 1 {
         draw_each(args, &paths, &mut output)?;
@@ -102,50 +136,57 @@ pub fn run(args: &Args) -> Result {
     let failed_in = &failed;
     let named = readers.iter_mut().zip(&paths);
     let named = named.map(|(reader, path)| {
-        reader.inspect(move |interval| {
-            if interval.is_err() {
+        reader.inspect(move |entry| {
+            if entry.is_err() {
                 failed_in.set(Some(path));
             }
         })
     });
-    for interval in merge(named) {
-        let interval = interval.map_err(|error| wrong(failed.get(), &error))?;
-        let interval = correct(args, interval);
-        match paths.len() {
-            1 => output.add(interval)?,
-            _ => output.add_without_plots(interval)?,
+    for entry in merge(named) {
+        let entry = entry.map_err(|error| wrong(failed.get(), &error))?;
+        match (entry, paths.len()) {
+            (Entry::Interval(interval), 1) => output.add(correct(args, interval))?,
+            (Entry::Interval(interval), _) => {
+                output.add_without_plots(correct(args, interval))?;
+            }
+            (note, _) => output.note(note)?,
         }
     }
     output.finish()?;
-    report(&paths, &readers);
+    report(args, &paths, &readers);
     Ok(())
 }
 
 /// Draws several logs beside each other, to compare them.
 fn draw_each(args: &Args, paths: &[PathBuf], output: &mut Output) -> Result {
     for (reader, path) in open(args, paths)?.iter_mut().zip(paths) {
-        let name = path.display().to_string();
-        for interval in reader {
-            let interval = interval.map_err(|error| wrong(Some(path), &error))?;
-            output.plot(&name, &correct(args, interval))?;
+        let name = shown(path);
+        for entry in reader {
+            let entry = entry.map_err(|error| wrong(Some(path), &error))?;
+            if let Entry::Interval(interval) = entry {
+                output.plot(&name, &mut correct(args, interval))?;
+            }
         }
     }
     Ok(())
 }
 
-type Reader = LogIntervals<BufReader<File>>;
+type Reader = LogReader<BufReader<Box<dyn Read>>>;
 
 fn open(args: &Args, paths: &[PathBuf]) -> Result<Vec<Reader>> {
     let LogOptions {
         start,
         end,
         java_compat,
+        float_unit,
         skip_damaged,
     } = args.logs;
+    // An empty tag is that of intervals without one.
+    let tag = |tag: &String| vec![Some(tag.clone()).filter(|tag| !tag.is_empty())];
     let open = |path: &PathBuf| {
-        let file = File::open(path).map_err(|error| {
-            Failure::Message(format!("cannot read {}: {error}", path.display()))
-        })?;
+        let log = File::open(place(path)?).and_then(expanded);
+        let log =
+            log.map_err(|error| Failure::Message(format!("cannot read {}: {error}", shown(path))))?;
         let options = ReaderOptions {
             rules: match java_compat {
                 true => TimeRules::Java,
@@ -155,11 +196,12 @@ fn open(args: &Args, paths: &[PathBuf]) -> Result<Vec<Reader>> {
                 from: start,
                 to: end,
             },
-            tags: args.tag.clone().map(|tag| vec![Some(tag)]),
+            tags: args.tag.as_ref().map(tag),
+            float_unit: float_unit.map_or(1.0, |unit| unit.as_nanos() as f64),
             skip_damaged,
             ..ReaderOptions::default()
         };
-        Ok(LogReader::new(BufReader::new(file), options).intervals())
+        Ok(LogReader::new(BufReader::new(log), options))
     };
     paths.iter().map(open).collect()
 }
@@ -173,14 +215,14 @@ fn correct(args: &Args, mut interval: Interval) -> Interval {
 }
 
 fn wrong(path: Option<&PathBuf>, error: &Error) -> Failure {
-    let path = path.map_or(String::new(), |path| format!("{}: ", path.display()));
+    let path = path.map_or(String::new(), |path| format!("{}: ", shown(path)));
     Failure::Message(format!("{path}{error}"))
 }
 
-/// Says on standard error which lines were damaged.
-fn report(paths: &[PathBuf], readers: &[Reader]) {
+/// Says on standard error which lines were damaged, and what was taken for granted.
+fn report(args: &Args, paths: &[PathBuf], readers: &[Reader]) {
     for (path, reader) in paths.iter().zip(readers) {
-        let (path, reader) = (path.display(), reader.reader());
+        let path = shown(path);
         for damaged in reader.flaws() {
             messages::say(format_args!(
                 "{path}: line {}: {}; passed over",
@@ -194,5 +236,46 @@ fn report(paths: &[PathBuf], readers: &[Reader]) {
                 things(more, "more damaged line")
             ));
         }
+        for guess in guesses(args, &reader.guesses()) {
+            messages::say(format_args!("{path}: {guess}"));
+        }
     }
+}
+
+/// What was taken for granted, in words.
+fn guesses(args: &Args, guesses: &Guesses) -> Vec<String> {
+    let Guesses {
+        from_start_time,
+        long_before_start,
+        floats,
+        rounded,
+    } = *guesses;
+    let mut told = Vec::new();
+    if from_start_time > 0 {
+        let intervals = things(from_start_time, "interval");
+        told.push(format!(
+            "the times of {intervals} count from StartTime, without which they would be of 1970"
+        ));
+    }
+    if long_before_start > 0 {
+        let intervals = things(long_before_start, "interval");
+        told.push(format!(
+            "{intervals} more than a year before StartTime; with --java-compat, their times count \
+             from it"
+        ));
+    }
+    if floats > 0 && args.logs.float_unit.is_none() {
+        let intervals = things(floats, "interval");
+        told.push(format!(
+            "{intervals} of floating-point numbers, taken for nanoseconds; --float-unit says what \
+             they are"
+        ));
+    }
+    if rounded > 0 {
+        let intervals = things(rounded, "interval");
+        told.push(format!(
+            "the numbers of {intervals} are rounded to whole nanoseconds"
+        ));
+    }
+    told
 }

@@ -31,8 +31,8 @@ use crate::time::parse_duration;
 /// writes an interval log of HdrHistogram, which tools of that family read. Several spans have
 /// rows, or tags in the log, of their own.
 ///
-/// PATH can also be such an interval log, of this or another program. Several are merged: intervals
-/// of the same tag, start and length become one.
+/// PATH can also be such an interval log, of this or another program, compressed or not, and - for
+/// standard input. Several are merged: intervals of the same tag, start and length become one.
 ///
 /// Durations are in nanoseconds, exact to three digits. A duration belongs to the interval in which
 /// it ends. Filters are about the event that ends it. Events whose other half is missing are
@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(short, long, conflicts_with = "percentiles")]
     follow: bool,
 
-    /// The tag of the only span, or of interval logs the tag that is wanted
+    /// The tag of the only span, or of interval logs the tag that is wanted ('' for none)
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
 
@@ -170,7 +170,7 @@ impl Args {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    if logs::is_log(args.target.path()) {
+    if logs::is_log(args.target.path())? {
         return logs::run(args);
     }
     if let Some(other) = args.others.first() {
@@ -186,8 +186,8 @@ pub fn run(args: &Args) -> Result {
     if args.logs.are_given() {
         return Err(Failure::misuse(
             "histogram",
-            "--start, --end, --java-compat and --skip-damaged are for interval logs; use --since \
-             and --until",
+            "--start, --end, --java-compat, --float-unit and --skip-damaged are for interval logs; \
+             use --since and --until",
         ));
     }
     match args.follow {

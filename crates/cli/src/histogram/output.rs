@@ -1,12 +1,13 @@
 //! Takes intervals: as a table, an interval log, all percentiles, or a picture.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{
-    Distribution, Interval, Intervals, LogHeader, LogWriter, Summaries, Table, TableFormat,
+    self, Distribution, Entry, Interval, Intervals, LogHeader, LogWriter, Summaries, Table,
+    TableFormat,
 };
 use timeline_latency::{Measure, Unit};
 
@@ -15,8 +16,10 @@ use super::plots::Plots;
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
+use crate::permission;
 use crate::target::Target;
 use crate::time::now;
+use crate::written::{Readers, Written};
 
 /// Bytes of the histograms of rows that wait.
 const MOST_BYTES: usize = 64 << 20;
@@ -71,7 +74,7 @@ enum To {
     /// A table whose heading is not written yet.
     Rows,
     Table(Table<Out>),
-    Log(Option<LogWriter<Out>>),
+    Log(Option<Log>),
     Percentiles,
 }
 
@@ -80,8 +83,8 @@ impl<'a> Output<'a> {
         let to = match args.output {
             // Whoever waits for what comes sees that it began.
             Some(_) if args.follow => {
-                let mut log = begin_log(args, &about, Some(now()))?;
-                log.flush()?;
+                let mut log = Log::begin(args, &about, Some(now()))?;
+                log.show()?;
                 To::Log(Some(log))
             }
             Some(_) => To::Log(None),
@@ -115,14 +118,33 @@ impl<'a> Output<'a> {
     }
 
     /// Takes an interval of the only file.
-    pub fn add(&mut self, interval: Interval) -> Result {
-        self.plots.add("", &interval)?;
+    pub fn add(&mut self, mut interval: Interval) -> Result {
+        self.plots.add("", &mut interval)?;
         self.add_without_plots(interval)
     }
 
     /// Adds an interval of one of several files to the pictures alone.
-    pub fn plot(&mut self, file: &str, interval: &Interval) -> Result {
+    pub fn plot(&mut self, file: &str, interval: &mut Interval) -> Result {
         self.plots.add(file, interval)
+    }
+
+    /// Takes what else a log says, for the log that is written.
+    pub fn note(&mut self, entry: Entry) -> Result {
+        let To::Log(log) = &mut self.to else {
+            return Ok(());
+        };
+        match (entry, log) {
+            // Each log that is written says that of itself.
+            (Entry::Comment(text), _) if text.starts_with("[Histogram log format version") => {}
+            (Entry::Comment(text), Some(log)) => log.write(|to| to.comment(&text))?,
+            (Entry::Comment(text), None) => self.about.0.push(text),
+            (Entry::StartTime(nanos), Some(log)) => {
+                log.write(|to| to.start_time(u64::try_from(nanos).unwrap_or(0)))?;
+            }
+            // The first interval knows it; times are written from the first BaseTime on.
+            (Entry::StartTime(_) | Entry::BaseTime(_) | Entry::Interval(_), _) => {}
+        }
+        Ok(())
     }
 
     /// Takes an interval that is not drawn, or was.
@@ -146,11 +168,14 @@ impl<'a> Output<'a> {
             To::Log(log) => {
                 let log = match log {
                     Some(log) => log,
-                    None => log.insert(open_log(self.args, &self.about, &interval)?),
+                    None => {
+                        let start = Some(interval.origin);
+                        log.insert(Log::begin(self.args, &self.about, start)?)
+                    }
                 };
-                log.write(&interval)?;
+                log.write(|to| to.write(&interval))?;
                 if self.args.follow {
-                    log.flush()?;
+                    log.write(LogWriter::flush)?;
                 }
             }
             To::Percentiles => {}
@@ -209,9 +234,9 @@ impl<'a> Output<'a> {
             To::Log(log) => {
                 let log = match log.take() {
                     Some(log) => log,
-                    None => begin_log(self.args, &self.about, None)?,
+                    None => Log::begin(self.args, &self.about, None)?,
                 };
-                log.into_inner()?;
+                log.finish()?;
             }
             To::Percentiles => self.print_percentiles()?,
             To::Rows => {}
@@ -252,45 +277,80 @@ impl<'a> Output<'a> {
     }
 }
 
-fn open_log(args: &Args, about: &About, first: &Interval) -> Result<LogWriter<Out>> {
-    begin_log(args, about, Some(first.origin))
+/// A log that is being written.
+struct Log {
+    writer: LogWriter<Out>,
+    path: PathBuf,
+    /// Its file, unless that is standard output, or has its name.
+    file: Option<Written>,
 }
 
-/// Opens the file of a log, which only its owner can read, and writes what stands before the
-/// intervals.
-fn begin_log(args: &Args, about: &About, start: Option<u64>) -> Result<LogWriter<Out>> {
-    let path = args.output.as_deref().unwrap_or(Path::new("-"));
-    let inputs = args.others.iter().map(PathBuf::as_path);
-    if inputs
-        .chain([args.target.path()])
-        .any(|input| is_same(input, path))
-    {
-        return Err(Failure::Message(format!(
-            "expected another file than those that are read, got {}; choose a new name for -o",
-            path.display()
-        )));
-    }
-    let out: Out = match path == Path::new("-") {
-        true => Box::new(messages::stdout()),
-        false => {
-            let options = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(path);
-            let file = options.map_err(|error| {
-                Failure::Message(format!("cannot write {}: {error}", path.display()))
-            })?;
-            Box::new(BufWriter::new(file))
+impl Log {
+    /// Begins a log, which only its owner can read, and writes what stands before the intervals.
+    fn begin(args: &Args, about: &About, start: Option<u64>) -> Result<Log> {
+        let path = args.output.as_deref().unwrap_or(Path::new("-"));
+        let inputs = args.others.iter().map(PathBuf::as_path);
+        if inputs
+            .chain([args.target.path()])
+            .any(|input| is_same(input, path))
+        {
+            return Err(Failure::Message(format!(
+                "expected another file than those that are read, got {}; choose a new name for -o",
+                path.display()
+            )));
         }
-    };
-    let header = LogHeader {
-        comments: about.0.clone(),
-        start_time: start,
-        base_time: start,
-    };
-    Ok(LogWriter::new(out, &header)?)
+        let (out, file): (Out, _) = match path == Path::new("-") {
+            true => (Box::new(messages::stdout()), None),
+            false => {
+                let file = Written::begin(path, Readers::Owner)?;
+                let out = file
+                    .file()
+                    .try_clone()
+                    .map_err(|error| Failure::Message(permission::failed("write", path, &error)))?;
+                (Box::new(BufWriter::new(out)), Some(file))
+            }
+        };
+        let header = LogHeader {
+            comments: about.0.clone(),
+            start_time: start,
+            base_time: start,
+        };
+        let writer = LogWriter::new(out, &header).map_err(|error| failed(path, error))?;
+        Ok(Log {
+            writer,
+            path: path.into(),
+            file,
+        })
+    }
+
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut LogWriter<Out>) -> intervals::Result<()>,
+    ) -> Result {
+        write(&mut self.writer).map_err(|error| failed(&self.path, error))
+    }
+
+    /// Gives the file its name before it is whole, for those that follow it.
+    fn show(&mut self) -> Result {
+        self.write(LogWriter::flush)?;
+        self.file.take().map_or(Ok(()), Written::finish)
+    }
+
+    fn finish(self) -> Result {
+        let written = self.writer.into_inner();
+        written.map_err(|error| failed(&self.path, error))?;
+        self.file.map_or(Ok(()), Written::finish)
+    }
+}
+
+/// The failure of writing a log to this file, which may be standard output.
+fn failed(path: &Path, error: intervals::Error) -> Failure {
+    match error {
+        intervals::Error::Io(error) if path != Path::new("-") => {
+            Failure::Message(permission::failed("write", path, &error))
+        }
+        other => other.into(),
+    }
 }
 
 /// Whether two paths lead to one file that exists.

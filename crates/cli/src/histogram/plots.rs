@@ -1,8 +1,6 @@
 //! Draws pictures of intervals: percentiles over time, the distribution, and a heat map.
 
-use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{Interval, Summaries};
@@ -10,6 +8,8 @@ use timeline_latency::plot::{Frame, HeatMap, Image, OverTime, Spectrum};
 
 use crate::failure::{Failure, Result};
 use crate::output as messages;
+use crate::permission;
+use crate::written::{Readers, Written};
 
 /// Which pictures are drawn.
 #[derive(clap::Args)]
@@ -62,6 +62,9 @@ pub struct Plots<'a> {
     over_time: OverTime,
     heat_map: HeatMap,
     spectra: Vec<(String, Summaries)>,
+    /// The file of the last interval, and its first StartTime, from which a picture counts: a log
+    /// may have several.
+    origin: Option<(String, u64)>,
 }
 
 impl<'a> Plots<'a> {
@@ -72,20 +75,33 @@ impl<'a> Plots<'a> {
             over_time: OverTime::new(&PERCENTILES)?,
             heat_map: HeatMap::default(),
             spectra: Vec::new(),
+            origin: None,
         })
     }
 
     /// Adds the next interval of a file; of the only one, if it has no name.
-    pub fn add(&mut self, file: &str, interval: &Interval) -> Result {
+    pub fn add(&mut self, file: &str, interval: &mut Interval) -> Result {
         if !self.options.are_given() {
             return Ok(());
         }
         let label = label(file, interval.tag.as_deref());
+        let origin = match &self.origin {
+            Some((last, origin)) if last == file => *origin,
+            _ => interval.origin,
+        };
+        self.origin = Some((file.into(), origin));
+        let own = std::mem::replace(&mut interval.origin, origin);
+        let added = self.add_here(file, &label, interval);
+        interval.origin = own;
+        added
+    }
+
+    fn add_here(&mut self, file: &str, label: &str, interval: &Interval) -> Result {
         if self.options.plot.is_some() {
-            self.over_time.add(&label, interval)?;
+            self.over_time.add(label, interval)?;
         }
         if self.options.plot_heat_map.is_some() {
-            self.heat_map.add(&label, interval)?;
+            self.heat_map.add(label, interval)?;
         }
         if self.options.plot_spectrum.is_some() {
             if self.spectra.last().is_none_or(|(known, _)| known != file) {
@@ -137,11 +153,10 @@ fn write(
 ) -> Result {
     let image = image(path).unwrap_or(Image::Svg);
     let bytes = draw(image)?;
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create(true).truncate(true).mode(0o644);
-    let written = file.open(path).and_then(|mut file| file.write_all(&bytes));
-    written
-        .map_err(|error| Failure::Message(format!("cannot write {}: {error}", path.display())))?;
+    let picture = Written::begin(path, Readers::Usual)?;
+    let written = picture.file().write_all(&bytes);
+    written.map_err(|error| Failure::Message(permission::failed("write", path, &error)))?;
+    picture.finish()?;
     messages::say(format_args!("drew {}", path.display()));
     Ok(())
 }

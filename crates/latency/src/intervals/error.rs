@@ -58,18 +58,6 @@ pub enum Error {
         most: u64,
     },
 
-    /// An interval that begins before the one that was written last.
-    #[error(
-        "an interval at {start} ns comes after one at {last} ns; write them in the order of their \
-         starts"
-    )]
-    Order {
-        /// The start of this interval, in nanoseconds since 1970.
-        start: u64,
-        /// The start of the one before.
-        last: u64,
-    },
-
     /// A histogram that the format has no place for.
     #[error("a histogram cannot be written: {reason}")]
     Unwritable {
@@ -143,7 +131,7 @@ pub enum Flaw {
     },
 
     /// A histogram of another encoding.
-    #[error("expected a histogram of encoding V2, got {found}")]
+    #[error("expected a histogram of encoding V0, V1 or V2, got {found}")]
     Encoding {
         /// The encoding, or the first bytes.
         found: String,

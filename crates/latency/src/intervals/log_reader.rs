@@ -7,10 +7,13 @@ use super::error::{Error, Flaw, Result};
 use super::interval::Interval;
 use super::line::Line;
 use super::lines::{self, Next};
-use super::payload;
+use super::payload::{self, Numbers};
 
 /// The most flaws that a reader keeps; it counts all.
 pub const MOST_FLAWS: usize = 100;
+
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 const SECOND: i64 = 1_000_000_000;
 const YEAR: i64 = 365 * 24 * 3600 * SECOND;
@@ -18,8 +21,9 @@ const YEAR: i64 = 365 * 24 * 3600 * SECOND;
 /// What the times of a log mean. docs/intervals.md has a table of all cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TimeRules {
-    /// Times count from BaseTime, or from 1970 without one. Offsets count from StartTime, or from
-    /// the first interval without one.
+    /// Times count from BaseTime. Without one they count from StartTime, if the first behind it
+    /// would be of the first year since 1970, and StartTime is more than a year later; else from
+    /// 1970. Offsets count from StartTime, or from the first interval without one.
     #[default]
     Plain,
     /// As HistogramLogReader in Java guesses. Without BaseTime, times count from StartTime if the
@@ -57,6 +61,8 @@ pub struct ReaderOptions {
     /// Whose intervals are read; `None` among them stands for those without a tag. Without a list,
     /// all are.
     pub tags: Option<Vec<Option<String>>>,
+    /// How many nanoseconds 1 is in histograms of floating-point numbers.
+    pub float_unit: f64,
     /// Whether damaged lines are passed over, and kept as [`LogReader::flaws`].
     pub skip_damaged: bool,
     /// The most bytes of a line. Longer ones are damaged, and not kept in memory.
@@ -73,6 +79,7 @@ impl Default for ReaderOptions {
             rules: TimeRules::Plain,
             range: TimeRange::default(),
             tags: None,
+            float_unit: 1.0,
             skip_damaged: false,
             most_line: 16 << 20,
             most_histogram: 64 << 20,
@@ -102,6 +109,20 @@ pub struct Damaged {
     pub flaw: Flaw,
 }
 
+/// What a reader took for granted, and did not read: how many of the intervals that it gave away it
+/// concerns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Guesses {
+    /// Their times count from StartTime, although the log does not say that.
+    pub from_start_time: u64,
+    /// They begin more than a year before StartTime. By [`TimeRules::Java`], they would not.
+    pub long_before_start: u64,
+    /// Their histograms are of floating-point numbers, whose unit the log does not say.
+    pub floats: u64,
+    /// Of these, whole nanoseconds have fewer digits than they had.
+    pub rounded: u64,
+}
+
 /// Reads an interval log line by line. It is an iterator; after an error of a line it goes on with
 /// the next one.
 ///
@@ -127,9 +148,24 @@ pub struct LogReader<R> {
     number: u64,
     start_time: Option<i64>,
     base_time: Option<i64>,
+    /// By plain rules, what times count from without a BaseTime; not known before the first
+    /// interval, and anew behind each StartTime.
+    counted_from: Option<Origin>,
+    guesses: Guesses,
     flaws: Vec<Damaged>,
     damaged: u64,
     ended: bool,
+}
+
+/// What times count from without a BaseTime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// 1970.
+    Epoch,
+    /// 1970, and that is more than a year before StartTime.
+    LongAgo,
+    /// StartTime.
+    Start(i64),
 }
 
 impl<R: BufRead> LogReader<R> {
@@ -142,6 +178,8 @@ impl<R: BufRead> LogReader<R> {
             number: 0,
             start_time: None,
             base_time: None,
+            counted_from: None,
+            guesses: Guesses::default(),
             flaws: Vec::new(),
             damaged: 0,
             ended: false,
@@ -152,6 +190,11 @@ impl<R: BufRead> LogReader<R> {
     /// it once there was an interval.
     pub fn start_time(&self) -> Option<i64> {
         self.start_time
+    }
+
+    /// What was taken for granted so far.
+    pub fn guesses(&self) -> Guesses {
+        self.guesses
     }
 
     /// The first damaged lines that were passed over, at most [`MOST_FLAWS`].
@@ -177,12 +220,17 @@ impl<R: BufRead> LogReader<R> {
             });
         }
         let line = std::mem::take(&mut self.line);
-        let text = String::from_utf8_lossy(&line);
+        let mark: &[u8] = if self.number == 1 {
+            BYTE_ORDER_MARK
+        } else {
+            b""
+        };
+        let text = String::from_utf8_lossy(line.strip_prefix(mark).unwrap_or(&line));
         let entry = match Line::parse(&text) {
             Ok(Line::Blank | Line::Legend) => Ok(None),
             Ok(Line::Comment(comment)) => Ok(Some(Entry::Comment(comment.to_owned()))),
             Ok(Line::StartTime(nanos)) => {
-                self.start_time = Some(nanos);
+                (self.start_time, self.counted_from) = (Some(nanos), None);
                 Ok(Some(Entry::StartTime(nanos)))
             }
             Ok(Line::BaseTime(nanos)) => {
@@ -214,7 +262,9 @@ impl<R: BufRead> LogReader<R> {
         if !self.is_in_range(start, origin) || !self.is_wanted(tag) {
             return Ok(None);
         }
-        let histogram = payload::decode(histogram, self.options.most_histogram)?;
+        let (unit, most) = (self.options.float_unit, self.options.most_histogram);
+        let (histogram, numbers) = payload::decode(histogram, unit, most)?;
+        self.note(numbers);
         Ok(Some(Interval {
             tag: tag.map(Arc::from),
             start,
@@ -222,6 +272,23 @@ impl<R: BufRead> LogReader<R> {
             origin,
             histogram,
         }))
+    }
+
+    /// Counts what an interval was guessed by.
+    fn note(&mut self, numbers: Numbers) {
+        let Guesses {
+            from_start_time,
+            long_before_start,
+            floats,
+            rounded,
+        } = &mut self.guesses;
+        *floats += u64::from(numbers != Numbers::Whole);
+        *rounded += u64::from(numbers == Numbers::Rounded);
+        match self.counted_from.filter(|_| self.base_time.is_none()) {
+            Some(Origin::Start(_)) => *from_start_time += 1,
+            Some(Origin::LongAgo) => *long_before_start += 1,
+            Some(Origin::Epoch) | None => {}
+        }
     }
 
     /// When an interval begins, and where offsets count from. Remembers what the first interval
@@ -233,13 +300,30 @@ impl<R: BufRead> LogReader<R> {
             self.base_time
                 .get_or_insert(if relative { start_time } else { 0 });
         }
-        let base = self.base_time.unwrap_or(0);
+        let base = self.base_time.unwrap_or_else(|| self.guessed_base(time));
         let start = time.checked_add(base).filter(|start| *start >= 0);
         let start = start.ok_or(Flaw::Time {
             seconds: time / SECOND + base / SECOND,
         })?;
         let origin = *self.start_time.get_or_insert(start);
         Ok((start.unsigned_abs(), u64::try_from(origin).unwrap_or(0)))
+    }
+
+    /// By plain rules, without a BaseTime: what times count from, of which this is the first behind
+    /// a StartTime.
+    fn guessed_base(&mut self, time: i64) -> i64 {
+        let start = self.start_time;
+        let origin = *self.counted_from.get_or_insert_with(|| match start {
+            Some(start) if time >= start.saturating_sub(YEAR) => Origin::Epoch,
+            // Nobody measured in 1970.
+            Some(start) if time < YEAR => Origin::Start(start),
+            Some(_) => Origin::LongAgo,
+            None => Origin::Epoch,
+        });
+        match origin {
+            Origin::Start(start) => start,
+            Origin::Epoch | Origin::LongAgo => 0,
+        }
     }
 
     fn is_in_range(&mut self, start: u64, origin: u64) -> bool {

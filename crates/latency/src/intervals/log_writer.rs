@@ -4,6 +4,7 @@ use std::io::Write;
 
 use hdrhistogram::serialization::V2DeflateSerializer;
 use jiff::Timestamp;
+use timeline::dump::printable;
 
 use super::cutter::is_tag;
 use super::error::{Error, Result};
@@ -62,7 +63,6 @@ pub struct LogHeader {
 pub struct LogWriter<W: Write> {
     out: W,
     base_time: i64,
-    last: u64,
     serializer: V2DeflateSerializer,
 }
 
@@ -76,7 +76,6 @@ impl<W: Write> LogWriter<W> {
         let mut writer = LogWriter {
             out,
             base_time: 0,
-            last: 0,
             serializer: V2DeflateSerializer::new(),
         };
         for comment in &header.comments {
@@ -96,7 +95,8 @@ impl<W: Write> LogWriter<W> {
         Ok(writer)
     }
 
-    /// Writes a comment, each line behind a `#`.
+    /// Writes a comment, each line behind a `#`, as far as it is printable: it may be of another
+    /// log, and a log is looked at in a terminal.
     ///
     /// # Errors
     /// `Io`.
@@ -105,7 +105,8 @@ impl<W: Write> LogWriter<W> {
             // Otherwise a reader would take it for one.
             let time = line.starts_with("[StartTime:") || line.starts_with("[BaseTime:");
             let space = if time { " " } else { "" };
-            self.line(&format!("#{space}{line}"))?;
+            let parts: Vec<_> = line.split('\t').map(printable).collect();
+            self.line(&format!("#{space}{}", parts.join("\t")))?;
         }
         Ok(())
     }
@@ -134,18 +135,12 @@ impl<W: Write> LogWriter<W> {
         self.line(&format!("#[BaseTime: {seconds} (seconds since epoch)]"))
     }
 
-    /// Writes an interval.
+    /// Writes an interval. The order is that of the caller: that of their starts is the best, as
+    /// HistogramLogReader in Java ends with the first one behind a range.
     ///
     /// # Errors
-    /// `Order` if it begins before the one that was written last; `Tag` if its tag would break the
-    /// line; `Unwritable` if a count is too large; `Io`.
+    /// `Tag` if its tag would break the line; `Unwritable` if a count is too large; `Io`.
     pub fn write(&mut self, interval: &Interval) -> Result<()> {
-        if interval.start < self.last {
-            return Err(Error::Order {
-                start: interval.start,
-                last: self.last,
-            });
-        }
         let tag = match interval.tag.as_deref() {
             None => String::new(),
             Some(tag) if is_tag(tag) => format!("Tag={tag},"),
@@ -156,9 +151,7 @@ impl<W: Write> LogWriter<W> {
         let start = seconds::format(signed(interval.start) - self.base_time);
         let length = seconds::format(signed(interval.length));
         let max = seconds::fixed(interval.histogram.max() as f64 / MAX_DIVISOR, 3);
-        self.line(&format!("{tag}{start},{length},{max},{histogram}"))?;
-        self.last = interval.start;
-        Ok(())
+        self.line(&format!("{tag}{start},{length},{max},{histogram}"))
     }
 
     /// Writes what is still buffered.

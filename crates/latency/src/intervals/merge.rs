@@ -1,28 +1,44 @@
 //! Merges logs into one stream of intervals.
 
-use std::iter::Peekable;
-
-use hdrhistogram::Histogram;
-
 use super::cutter::MOST_TAGS;
 use super::error::{Error, Result};
 use super::interval::Interval;
+use super::log_reader::Entry;
+use super::memory::Memory;
 
-/// The intervals of several logs by their starts, those of one start as the logs come.
+/// The most that is kept of what stands before an interval, in bytes of comments.
+const MOST_NOTES: usize = 1 << 20;
+
+/// What each StartTime and BaseTime counts as, in bytes.
+const TIME: usize = 64;
+
+/// The entries of several logs, the intervals by their starts, those of one start as the logs come.
 ///
 /// Intervals of the same tag, start and length become one, with the durations of all. So the logs
 /// of several threads or machines become one if they were cut at the same times
 /// ([`aligned`](super::IntervalOptions::aligned)), and the logs of several hours become a day.
-/// Offsets count from the earliest StartTime. A log whose intervals are not ordered by their starts
-/// comes out in its own order.
-pub struct Merged<I: Iterator<Item = Result<Interval>>> {
-    logs: Vec<Peekable<I>>,
+/// A log whose intervals are not ordered by their starts comes out in its own order.
+///
+/// A single log keeps its StartTimes and BaseTimes. Of several, offsets count from the earliest
+/// StartTime, and these entries are left out. A comment stays before the interval that it stood
+/// before; of more than a MiB between two intervals, the rest is left out, which another comment
+/// says.
+pub struct Merged<I> {
+    logs: Vec<Log<I>>,
     origin: Option<u64>,
-    /// Those of one start, the first one last.
-    ready: Vec<Interval>,
-    /// The memory that their histograms take.
-    memory: Memory,
-    errors: Vec<Error>,
+    /// What is given away next, the first one last.
+    ready: Vec<Result<Entry>>,
+}
+
+/// A log that is being merged.
+struct Log<I> {
+    entries: I,
+    /// The next interval, or error.
+    head: Option<Result<Interval>>,
+    /// What stands before it.
+    notes: Vec<Entry>,
+    notes_bytes: usize,
+    left_out: u64,
 }
 
 /// Merges logs: see [`Merged`].
@@ -32,64 +48,120 @@ pub struct Merged<I: Iterator<Item = Result<Interval>>> {
 /// use timeline_latency::intervals::{LogReader, merge};
 ///
 /// let [one, other] = [&b"# without intervals\n"[..], b""];
-/// let logs = [one, other].map(|log| LogReader::new(log, Default::default()).intervals());
-/// assert_eq!(merge(logs).count(), 0);
+/// let logs = [one, other].map(|log| LogReader::new(log, Default::default()));
+/// assert_eq!(merge(logs).count(), 1);
 /// ```
 pub fn merge<I>(logs: impl IntoIterator<Item = I>) -> Merged<I>
 where
-    I: Iterator<Item = Result<Interval>>,
+    I: Iterator<Item = Result<Entry>>,
 {
+    let log = |entries| Log {
+        entries,
+        head: None,
+        notes: Vec::new(),
+        notes_bytes: 0,
+        left_out: 0,
+    };
     Merged {
-        logs: logs.into_iter().map(Iterator::peekable).collect(),
+        logs: logs.into_iter().map(log).collect(),
         origin: None,
         ready: Vec::new(),
-        memory: Memory::default(),
-        errors: Vec::new(),
     }
 }
 
-impl<I: Iterator<Item = Result<Interval>>> Merged<I> {
+impl<I: Iterator<Item = Result<Entry>>> Log<I> {
+    /// The next interval, or error, which is read only once.
+    fn head(&mut self) -> Option<&Result<Interval>> {
+        while self.head.is_none() {
+            match self.entries.next()? {
+                Ok(Entry::Interval(interval)) => self.head = Some(Ok(interval)),
+                Ok(note) => self.keep(note),
+                Err(error) => self.head = Some(Err(error)),
+            }
+        }
+        self.head.as_ref()
+    }
+
+    fn keep(&mut self, note: Entry) {
+        let bytes = match &note {
+            Entry::Comment(text) => text.len() + TIME,
+            _ => TIME,
+        };
+        if self.notes_bytes + bytes > MOST_NOTES {
+            self.left_out += 1;
+            return;
+        }
+        self.notes_bytes += bytes;
+        self.notes.push(note);
+    }
+
+    /// What stands before the next interval, once.
+    fn notes(&mut self) -> impl Iterator<Item = Entry> {
+        let left_out = match std::mem::take(&mut self.left_out) {
+            0 => None,
+            count => Some(Entry::Comment(format!("[{count} more lines left out]"))),
+        };
+        self.notes_bytes = 0;
+        std::mem::take(&mut self.notes).into_iter().chain(left_out)
+    }
+}
+
+impl<I: Iterator<Item = Result<Entry>>> Merged<I> {
     /// Takes all that begin first. What cannot be read in a log ends its part.
     fn gather(&mut self) {
-        let heads = self.logs.iter_mut().filter_map(Peekable::peek);
+        let is_single = self.logs.len() == 1;
         let (mut start, mut origin) = (None, None);
-        for head in heads.flatten() {
-            start = Some(start.map_or(head.start, |start: u64| start.min(head.start)));
-            origin = Some(origin.map_or(head.origin, |origin: u64| origin.min(head.origin)));
+        for log in &mut self.logs {
+            if let Some(Ok(head)) = log.head() {
+                start = Some(start.map_or(head.start, |start: u64| start.min(head.start)));
+                origin = Some(origin.map_or(head.origin, |origin: u64| origin.min(head.origin)));
+            }
         }
         self.origin = self.origin.or(origin);
-        self.memory = Memory::default();
+        let (mut notes, mut joined, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        // Behind the last interval of a log.
+        let mut last = Vec::new();
+        let is_kept = |note: &Entry| is_single || matches!(note, Entry::Comment(_));
+        let mut memory = Memory::default();
         for log in &mut self.logs {
-            let is_next = |head: &Result<Interval>| match head {
-                Ok(head) => Some(head.start) == start,
-                Err(_) => true,
-            };
-            while let Some(read) = log.next_if(is_next) {
-                let joined =
-                    read.and_then(|interval| join(&mut self.ready, &mut self.memory, interval));
-                if let Err(error) = joined {
-                    self.errors.push(error);
+            while let Some(head) = log.head() {
+                let is_next = head.as_ref().map_or(true, |head| Some(head.start) == start);
+                // In a single log, each stays where it is.
+                let is_behind = is_single && !joined.is_empty() && !log.notes.is_empty();
+                if !is_next || is_behind {
+                    break;
+                }
+                notes.extend(log.notes().filter(is_kept));
+                let Some(head) = log.head.take() else { break };
+                if let Err(error) = head.and_then(|one| join(&mut joined, &mut memory, one)) {
+                    errors.push(Err(error));
                     break;
                 }
             }
+            if log.head.is_none() {
+                last.extend(log.notes().filter(is_kept));
+            }
         }
-        for interval in &mut self.ready {
-            interval.origin = self.origin.unwrap_or(interval.origin);
+        if !is_single {
+            for interval in &mut joined {
+                interval.origin = self.origin.unwrap_or(interval.origin);
+            }
         }
+        let joined = joined.into_iter().map(|one| Ok(Entry::Interval(one)));
+        let (notes, last) = (notes.into_iter().map(Ok), last.into_iter().map(Ok));
+        self.ready = notes.chain(errors).chain(joined).chain(last).collect();
         self.ready.reverse();
-        self.errors.reverse();
     }
 }
 
-impl<I: Iterator<Item = Result<Interval>>> Iterator for Merged<I> {
-    type Item = Result<Interval>;
+impl<I: Iterator<Item = Result<Entry>>> Iterator for Merged<I> {
+    type Item = Result<Entry>;
 
-    fn next(&mut self) -> Option<Result<Interval>> {
-        if self.ready.is_empty() && self.errors.is_empty() {
+    fn next(&mut self) -> Option<Result<Entry>> {
+        if self.ready.is_empty() {
             self.gather();
         }
-        let error = self.errors.pop().map(Err);
-        error.or_else(|| self.ready.pop().map(Ok))
+        self.ready.pop()
     }
 }
 
@@ -105,91 +177,4 @@ fn join(to: &mut Vec<Interval>, memory: &mut Memory, interval: Interval) -> Resu
     memory.take(&interval.histogram)?;
     to.push(interval);
     Ok(())
-}
-
-/// The histograms that are kept beside each other may take so many bytes.
-const MOST_BYTES: u64 = 1 << 30;
-
-/// Counts the memory of the histograms that are kept beside each other.
-#[derive(Debug, Clone)]
-pub(super) struct Memory {
-    bytes: u64,
-    most: u64,
-    histograms: usize,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory {
-            bytes: 0,
-            most: MOST_BYTES,
-            histograms: 0,
-        }
-    }
-}
-
-impl Memory {
-    /// Counts one that is kept from now on.
-    pub(super) fn take(&mut self, histogram: &Histogram<u64>) -> Result<()> {
-        self.histograms += 1;
-        self.bytes += bytes(histogram);
-        self.check()
-    }
-
-    /// Adds the durations of a histogram to those of one that is kept.
-    pub(super) fn add(&mut self, to: &mut Histogram<u64>, other: &Histogram<u64>) -> Result<()> {
-        let before = bytes(to);
-        to.auto(true);
-        let added = to.add(other);
-        self.bytes += bytes(to) - before;
-        added.map_err(|error| Error::Unwritable {
-            reason: error.to_string(),
-        })?;
-        self.check()
-    }
-
-    fn check(&self) -> Result<()> {
-        match self.bytes > self.most {
-            true => Err(Error::TooMuch {
-                tags: self.histograms,
-                most: self.most,
-            }),
-            false => Ok(()),
-        }
-    }
-}
-
-/// The memory of its counts.
-fn bytes(histogram: &Histogram<u64>) -> u64 {
-    8 * histogram.distinct_values() as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::intervals::Shape;
-
-    #[test]
-    fn histograms_that_take_too_much_together_are_an_error() {
-        let exact = Shape {
-            digits: 5,
-            highest: Some(1 << 30),
-        };
-        let histogram = exact.histogram().unwrap();
-        let mut memory = Memory {
-            most: 3 * bytes(&histogram),
-            ..Memory::default()
-        };
-        for _ in 0..2 {
-            memory.take(&histogram).unwrap();
-        }
-        let mut small = Shape::default().histogram().unwrap();
-        memory.take(&small).unwrap();
-        let mut long = Shape::default().histogram().unwrap();
-        long.record(1_000_000).unwrap();
-        memory.add(&mut small, &long).unwrap();
-        assert_eq!(memory.bytes, 2 * bytes(&histogram) + bytes(&small));
-        let error = memory.take(&histogram).unwrap_err();
-        assert!(matches!(error, Error::TooMuch { tags: 4, .. }), "{error}");
-    }
 }

@@ -3,12 +3,15 @@
 //! [`Intervals`] cuts a stream of durations into one [`Interval`] after another, for each tag
 //! (cutter.rs), and records them in histograms of a [`Shape`], corrected or not (shape.rs).
 //! [`LogWriter`] writes them as an interval log, and [`LogReader`] reads such logs: lines.rs bounds
-//! the lines, line.rs takes one apart, seconds.rs reads its times, and payload.rs its histogram.
-//! [`merge`] makes one stream of several logs. [`Summaries`] sums intervals up, and [`Table`]
-//! writes what they say, with durations of units.rs and distributions of spark.rs;
-//! [`Distribution`] writes all percentiles (hgrm.rs). docs/intervals.md states the format.
+//! the lines, line.rs takes one apart, seconds.rs reads its times, and payload.rs its histogram,
+//! which encoding.rs takes apart. [`merge`] makes one stream of several logs (memory.rs bounds what
+//! it keeps). [`Summaries`] sums intervals up, and [`Table`] writes what they say, with durations
+//! of units.rs and distributions of spark.rs; [`Distribution`] writes all percentiles (hgrm.rs).
+//! docs/intervals.md states the format.
 
 mod cutter;
+#[cfg(feature = "logs")]
+mod encoding;
 mod error;
 #[cfg(feature = "logs")]
 mod hgrm;
@@ -21,6 +24,8 @@ mod lines;
 mod log_reader;
 #[cfg(feature = "logs")]
 mod log_writer;
+mod memory;
+#[cfg(feature = "logs")]
 mod merge;
 #[cfg(feature = "logs")]
 mod payload;
@@ -42,11 +47,12 @@ pub use hgrm::Distribution;
 pub use interval::Interval;
 #[cfg(feature = "logs")]
 pub use log_reader::{
-    Damaged, Entry, LogIntervals, LogReader, MOST_FLAWS, Moment, ReaderOptions, TimeRange,
+    Damaged, Entry, Guesses, LogIntervals, LogReader, MOST_FLAWS, Moment, ReaderOptions, TimeRange,
     TimeRules,
 };
 #[cfg(feature = "logs")]
 pub use log_writer::{LogHeader, LogWriter};
+#[cfg(feature = "logs")]
 pub use merge::{Merged, merge};
 pub use shape::{HIGHEST, Shape, corrected, record, record_corrected};
 pub use spark::spark_line;

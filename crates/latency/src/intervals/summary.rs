@@ -7,7 +7,8 @@ use hdrhistogram::Histogram;
 use super::cutter::MOST_TAGS;
 use super::error::{Error, Result};
 use super::interval::Interval;
-use super::merge::Memory;
+use super::memory::Memory;
+use crate::percentile;
 
 /// The percentiles of a row, and their names.
 pub const PERCENTILES: [(f64, &str); 5] = [
@@ -38,7 +39,7 @@ impl From<&Histogram<u64>> for Row {
         Row {
             count: histogram.len(),
             min: histogram.min(),
-            percentiles: PERCENTILES.map(|(percent, _)| histogram.value_at_percentile(percent)),
+            percentiles: PERCENTILES.map(|(percent, _)| percentile(histogram, percent)),
             max: histogram.max(),
             mean: histogram.mean(),
         }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use timeline::Bytes;
+use timeline::dump::printable;
 
 use super::error::Result;
 use super::interval::Interval;
@@ -146,6 +147,8 @@ impl<W: Write> Table<W> {
 
     fn row(&mut self, place: &Place, tag: Option<&str>, row: &Row, spark: &str) -> Result<()> {
         let out = &mut self.out;
+        // Anybody may have written the tag; a terminal must not obey it.
+        let shown_tag = tag.map_or("".into(), printable);
         let start = seconds::format(i64::try_from(place.start).unwrap_or(i64::MAX));
         let length = seconds::format(i64::try_from(place.length).unwrap_or(i64::MAX));
         let offset = place.offset.as_deref();
@@ -159,12 +162,12 @@ impl<W: Write> Table<W> {
                 let line = format!(
                     " {:>9}  {spark}  {}",
                     shown(row, self.unit, row.mean),
-                    tag.unwrap_or("")
+                    shown_tag
                 );
                 writeln!(out, "{}", line.trim_end())?;
             }
             TableFormat::Csv => {
-                let tag = quoted(tag.unwrap_or(""));
+                let tag = quoted(&shown_tag);
                 write!(
                     out,
                     "{tag},{start},{},{length},{}",

@@ -14,6 +14,8 @@ use plotters::prelude::{
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontStyle, register_font};
 
+use timeline::dump::printable;
+
 use super::colors::{Color, PAPER};
 use super::error::{Error, Result};
 use super::{Image, png};
@@ -96,7 +98,8 @@ impl Picture {
 
     /// A text whose middle is at this height.
     pub fn text(&mut self, at: (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
-        let text = Mark::Text(at, text.to_owned(), size, anchor, color);
+        // Control characters have no place in an SVG.
+        let text = Mark::Text(at, printable(text).into_owned(), size, anchor, color);
         self.marks.push(text);
     }
 

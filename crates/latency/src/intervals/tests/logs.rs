@@ -83,7 +83,8 @@ fn entries_come_as_they_stand() {
     log.start_time(1_000 * SECOND).unwrap();
     log.base_time(2_000 * SECOND + 1).unwrap();
     log.write(&interval(None, 2_001 * SECOND, 1, &[1])).unwrap();
-    log.comment("noon").unwrap();
+    // Anybody may have written it.
+    log.comment("noon\u{1b}[31m\tred").unwrap();
     log.start_time(3_000 * SECOND).unwrap();
     log.base_time(3_500 * SECOND).unwrap();
     log.write(&interval(None, 4_000 * SECOND, 1, &[2])).unwrap();
@@ -111,7 +112,7 @@ fn entries_come_as_they_stand() {
             "start 1000",
             "base 2000",
             "2001 +1001",
-            "noon",
+            "noon?[31m\tred",
             "start 3000",
             "base 3500",
             "4000 +1000",
@@ -124,8 +125,6 @@ fn entries_come_as_they_stand() {
 fn what_would_break_a_log_is_refused() {
     let mut log = LogWriter::new(Vec::new(), &LogHeader::default()).unwrap();
     log.write(&interval(None, 10 * SECOND, 1, &[1])).unwrap();
-    let early = log.write(&interval(None, 9 * SECOND, 1, &[1])).unwrap_err();
-    assert!(matches!(early, Error::Order { .. }), "{early}");
     let tag = log
         .write(&interval(Some("a b"), 10 * SECOND, 1, &[1]))
         .unwrap_err();

@@ -6,6 +6,14 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// The intervals of what was read.
+fn intervals_of(entries: impl Iterator<Item = Result<Entry>>) -> impl Iterator<Item = Interval> {
+    entries.filter_map(|entry| match entry.unwrap() {
+        Entry::Interval(interval) => Some(interval),
+        _ => None,
+    })
+}
+
 type Facts = BTreeMap<(u64, Option<String>, u64), Vec<(u64, u64)>>;
 
 proptest! {
@@ -38,8 +46,8 @@ proptest! {
             written.push(log(&LogHeader::default(), &intervals));
         }
         let readers = written.iter()
-            .map(|log| LogReader::new(&log[..], ReaderOptions::default()).intervals());
-        let merged: Vec<_> = merge(readers).map(|interval| interval.unwrap()).collect();
+            .map(|log| LogReader::new(&log[..], ReaderOptions::default()));
+        let merged: Vec<_> = intervals_of(merge(readers)).collect();
         prop_assert!(merged.is_sorted_by_key(|interval| interval.start));
         let found: Facts = merged.iter().map(|one| {
             let tag = one.tag.as_deref().map(str::to_owned);
@@ -47,7 +55,7 @@ proptest! {
         }).collect();
         prop_assert_eq!(found.len(), merged.len());
         prop_assert_eq!(&found, &naive);
-        if let Some(first) = merged.first() {
+        if let Some(first) = merged.first().filter(|_| written.len() > 1) {
             prop_assert!(merged.iter().all(|interval| interval.origin == first.origin));
         }
 
@@ -85,9 +93,7 @@ fn hours_become_a_day() {
         .iter()
         .rev()
         .map(|log| LogReader::new(&log[..], Default::default()));
-    let day: Vec<_> = merge(readers.map(LogReader::intervals))
-        .map(Result::unwrap)
-        .collect();
+    let day: Vec<_> = intervals_of(merge(readers)).collect();
     assert_eq!(day.len(), 180);
     for (minute, interval) in day.iter().enumerate() {
         assert_eq!(interval.offset(), minute as i64 * 60 * SECOND as i64);
@@ -103,14 +109,13 @@ fn an_error_comes_once_and_the_others_go_on() {
     );
     let damaged = [b"x,1,1,H\n".to_vec(), whole.clone()].concat();
     let readers = [damaged, whole]
-        .map(|log| LogReader::new(std::io::Cursor::new(log), ReaderOptions::default()).intervals());
-    let found: Vec<_> = merge(readers).collect();
-    assert!(matches!(found[0], Err(Error::Line { number: 1, .. })));
-    let counts: Vec<_> = found[1..]
-        .iter()
-        .map(|one| one.as_ref().unwrap().histogram.len())
+        .map(|log| LogReader::new(std::io::Cursor::new(log), ReaderOptions::default()));
+    let found: Vec<_> = merge(readers)
+        .filter(|entry| !matches!(entry, Ok(Entry::Comment(_))))
         .collect();
-    assert_eq!(counts.iter().sum::<u64>(), 4);
+    assert!(matches!(found[0], Err(Error::Line { number: 1, .. })));
+    let counts = intervals_of(found.into_iter().skip(1)).map(|one| one.histogram.len());
+    assert_eq!(counts.sum::<u64>(), 4);
 }
 
 #[test]
@@ -127,7 +132,67 @@ fn more_tags_than_fit_are_an_error() {
         summaries.add(last),
         Err(Error::TooManyTags { .. })
     ));
-    let merged: Vec<_> = merge([many.into_iter().map(Ok)]).collect();
+    let merged: Vec<_> = merge([many.into_iter().map(|one| Ok(Entry::Interval(one)))]).collect();
     assert!(matches!(merged[0], Err(Error::TooManyTags { .. })));
     assert_eq!(merged.len(), MOST_TAGS + 1);
+}
+
+/// What a merged stream says, in words.
+fn words(logs: &[&str]) -> Vec<String> {
+    let readers = logs
+        .iter()
+        .map(|log| LogReader::new(log.as_bytes(), ReaderOptions::default()));
+    let word = |entry: Result<Entry>| match entry.unwrap() {
+        Entry::Comment(text) => text,
+        Entry::StartTime(time) => format!("start {}", time / SECOND as i64),
+        Entry::BaseTime(time) => format!("base {}", time / SECOND as i64),
+        Entry::Interval(one) => format!(
+            "{} at {} from {}",
+            one.histogram.len(),
+            one.start / SECOND,
+            one.origin / SECOND
+        ),
+    };
+    merge(readers).map(word).collect()
+}
+
+#[test]
+fn a_single_log_keeps_what_else_it_says_where_it_stands() {
+    let whole = log(&LogHeader::default(), &[interval(None, 0, 1, &[7])]);
+    let whole = String::from_utf8(whole).unwrap();
+    let at = |time: u64| {
+        let last = whole.lines().last().unwrap();
+        last.replacen("0.000", &format!("{time}.000"), 1) + "\n"
+    };
+    let (first, again, second) = (at(1_600_000_000), at(1_600_000_000), at(1_500_000_000));
+    let one = format!(
+        "#a\n#[StartTime: 1599999990]\n{first}{again}#b\n{again}\
+         #[StartTime: 1499999990]\n#[BaseTime: 0]\n{second}#c\n"
+    );
+    let said = [
+        "a",
+        "start 1599999990",
+        "2 at 1600000000 from 1599999990",
+        "b",
+        "1 at 1600000000 from 1599999990",
+        "start 1499999990",
+        "base 0",
+        // A log that is not ordered keeps its order.
+        "1 at 1500000000 from 1499999990",
+        "c",
+    ];
+    assert_eq!(words(&[&one]), said);
+    // Of several, offsets count from the earliest, and comments stay.
+    assert_eq!(
+        words(&[
+            &format!("#a\n{first}#b\n"),
+            &format!("#[StartTime: 1500000000]\n{first}")
+        ]),
+        ["a", "2 at 1600000000 from 1500000000", "b"]
+    );
+    // What is between two intervals is bounded.
+    let long = format!("#{}\n", "x".repeat(100_000)).repeat(20);
+    let found = words(&[&format!("{long}{first}")]);
+    assert_eq!(found.len(), 10 + 1 + 1);
+    assert_eq!(found[10], "[10 more lines left out]");
 }

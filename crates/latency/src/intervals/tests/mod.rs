@@ -1,6 +1,7 @@
 //! Tests intervals: cutting, writing, reading, choosing and merging.
 
 mod cutting;
+mod encodings;
 mod hostile;
 mod logs;
 mod merging;

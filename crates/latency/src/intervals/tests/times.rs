@@ -37,7 +37,21 @@ fn each_case_is_as_the_table_says() {
         (both.as_str(), DELTA, java, (1_500_003_700, 3660)),
         // Without BaseTime, times count from 1970.
         (start, ABSOLUTE, plain, (1_500_000_100, 60)),
-        (start, DELTA, plain, (60, 60 - 1_500_000_040)),
+        // But nobody measured in 1970 and says that it began in 2017.
+        (start, DELTA, plain, (1_500_000_100, 60)),
+        // That may be meant: 2001.
+        (
+            start,
+            "1000000000.000",
+            plain,
+            (1_000_000_000, -500_000_040),
+        ),
+        (
+            start,
+            "1000000000.000",
+            java,
+            (2_500_000_040, 1_000_000_000),
+        ),
         (start, ABSOLUTE, java, (1_500_000_100, 60)),
         // Java guesses that they count from StartTime.
         (start, DELTA, java, (1_500_000_100, 60)),
@@ -53,6 +67,48 @@ fn each_case_is_as_the_table_says() {
         let found = placed(header, time, rules);
         assert_eq!(found, expected, "{header:?} {time} {rules:?}");
     }
+}
+
+/// The guesses of a log, and where its intervals begin, in seconds.
+fn guessed(log: &str) -> (Guesses, Vec<u64>) {
+    let mut reader = LogReader::new(log.as_bytes(), ReaderOptions::default());
+    let starts = reader.by_ref().filter_map(|entry| match entry.unwrap() {
+        Entry::Interval(interval) => Some(interval.start / SECOND),
+        _ => None,
+    });
+    let starts = starts.collect();
+    (reader.guesses(), starts)
+}
+
+#[test]
+fn what_times_count_from_is_guessed_anew_behind_each_start() {
+    let none = Guesses::default();
+    let (delta, absolute) = (line(DELTA), line(ABSOLUTE));
+    let log = format!(
+        "#[StartTime: 1500000000]\n{delta}{delta}#[StartTime: 1600000000]\n{delta}\
+         #[StartTime: 1500000000]\n{absolute}#[BaseTime: 1500000000]\n{delta}"
+    );
+    let expected = Guesses {
+        from_start_time: 3,
+        ..none
+    };
+    let starts = [
+        1_500_000_060,
+        1_500_000_060,
+        1_600_000_060,
+        1_500_000_100,
+        1_500_000_060,
+    ];
+    assert_eq!(guessed(&log), (expected, starts.to_vec()));
+    // 2001, or 32 years after 2017?
+    let log = format!("#[StartTime: 1500000000]\n{}", line("1000000000.000"));
+    let expected = Guesses {
+        long_before_start: 1,
+        ..none
+    };
+    assert_eq!(guessed(&log), (expected, vec![1_000_000_000]));
+    assert_eq!(guessed(&delta), (none, vec![60]));
+    assert_eq!(guessed(&format!("\u{feff}\n{delta}")), (none, vec![60]));
 }
 
 #[test]

@@ -114,3 +114,23 @@ fn a_distribution_comes_to_all_durations() {
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("Total count    =            0]"), "{text}");
 }
+
+#[test]
+fn no_tag_commands_a_terminal() {
+    let row = |format| {
+        let range = (1_000, 1_000_000);
+        let mut table = Table::new(Vec::new(), format, Unit::Nanoseconds, range).unwrap();
+        let tag = Some("a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}");
+        table.interval(&interval(tag, 0, 1, &[5])).unwrap();
+        String::from_utf8(table.into_inner()).unwrap()
+    };
+    for format in [TableFormat::Text, TableFormat::Csv] {
+        let text = row(format);
+        assert!(text.contains("a?]0;title??31m?"), "{text:?}");
+    }
+    let text = row(TableFormat::Json);
+    assert!(
+        text.contains("a\\u001b]0;title\\u0007\\u009b31m"),
+        "{text:?}"
+    );
+}
