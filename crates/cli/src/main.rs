@@ -47,6 +47,7 @@ mod time;
 mod trust;
 mod verb;
 mod verify;
+mod waiting;
 mod watch;
 mod written;
 

@@ -3,6 +3,7 @@
 mod actions;
 mod conditions;
 mod ends;
+mod held;
 mod recordings;
 mod refused;
 

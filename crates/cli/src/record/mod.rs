@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use timeline::{Attached, ErrorKind, name_before};
+use timeline::{Attached, name_before};
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
 use timeline_search::Query;
 
@@ -21,8 +21,9 @@ use crate::output;
 use crate::permission;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{self, Pause, Signals, Woken};
-use crate::target::{Target, lacks_slash, meant};
+use crate::target::Target;
 use crate::time::parse_duration;
+use crate::waiting;
 use progress::{Progress, State};
 use size::parse_file_size;
 
@@ -177,7 +178,7 @@ pub fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     signals::take_limits_for_errors()?;
     // Before the output is opened: a name that can never be recorded leaves no file.
-    open_if_there(&args.target)?;
+    waiting::open_if_there(&args.target)?;
     let query = args.filters.query();
     let mut recording = Recording {
         args,
@@ -190,21 +191,10 @@ pub fn run(args: &Args) -> Result {
         progress: Progress::new(),
         trouble: None,
     };
-    if let Some(at) = recording.wait()? {
+    if let Some(at) = waiting::wait(&args.target, &signals, None)? {
         recording.record_all(at)?;
     }
     recording.end()
-}
-
-/// Opens the timeline; `None` if there is none yet.
-fn open_if_there(target: &Target) -> Result<Option<Attached>> {
-    match Attached::open(target.path()) {
-        Ok(at) => Ok(Some(at)),
-        Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(target.path()) => {
-            Ok(None)
-        }
-        Err(error) => Err(target.explain(error)),
-    }
 }
 
 /// Records one run of a program after another.
@@ -225,25 +215,6 @@ struct Recording<'a> {
 }
 
 impl Recording<'_> {
-    /// Waits until the name leads to a timeline; `None` if a signal came first.
-    fn wait(&self) -> Result<Option<Attached>> {
-        let mut told = false;
-        loop {
-            if let Some(at) = open_if_there(&self.args.target)? {
-                return Ok(Some(at));
-            }
-            if !std::mem::replace(&mut told, true) {
-                let path = self.args.target.path();
-                let meant =
-                    meant(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
-                output::say(format_args!("waiting for {}{meant}", path.display()));
-            }
-            if self.signals.wait_for_signal(Pause::LONGEST) == Woken::Interrupted {
-                return Ok(None);
-            }
-        }
-    }
-
     /// Records this run, and each one after it.
     fn record_all(&mut self, mut at: Attached) -> Result {
         let mut last = None;

@@ -1,8 +1,9 @@
 //! `timeline watch`: waits for conditions on a timeline, and acts when one is met.
 //!
-//! ring.rs follows the ring, replay.rs reads a recording; gate.rs lets one firing through in a
-//! while, line.rs prints it. session.rs acts: note.rs writes it into the timeline, snapshots.rs
-//! saves, raise.rs raises the level, and commands.rs runs programs. action.rs reads `--then`.
+//! ring.rs follows the ring, replay.rs reads a recording; gate.rs lets one firing of a condition
+//! through in a while, line.rs prints it. session.rs acts: note.rs writes it into the timeline,
+//! snapshots.rs saves, raise.rs raises the level, and commands.rs runs programs. action.rs reads
+//! `--then`.
 
 mod action;
 mod commands;
@@ -15,9 +16,10 @@ mod ring;
 mod session;
 mod snapshots;
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use timeline::{Attached, FollowFrom};
 use timeline_latency::Condition;
 
 use crate::args::Example;
@@ -30,18 +32,20 @@ use crate::signals::Signals;
 use crate::target::{Opened, Target};
 use crate::time::parse_duration;
 use crate::trust::Trusted;
+use crate::waiting;
 use action::Action;
-use gate::Gate;
+use gate::Gates;
 use session::Session;
+use snapshots::Snapshots;
 
 /// Wait for a condition, such as a span that takes too long, and save the ring around that moment
 ///
-/// Follows a timeline from now on, also into the next runs of its program, and prints a line for
-/// each moment at which a condition is met. Conditions are: 'span NAME > 1ms' (also 'span A..B >
-/// 1ms' between two events of a thread), 'p99(NAME, 1s) > 2ms', 'max(NAME, 1s) > 2ms',
-/// 'rate(EVENT, 1s) > 1000/s', "event EVENT where FIELD > 10" and 'missing EVENT for 100ms'. A span
-/// that is still open when it has lasted too long meets a condition without waiting for its end. A
-/// rate, a percentile or a missing event fires when it begins to hold, once.
+/// Waits until the timeline exists, follows it from now on, also into the next runs of its program,
+/// and prints a line for each moment at which a condition is met. Conditions are: 'span NAME > 1ms'
+/// (also 'span A..B > 1ms' between two events of a thread), 'p99(NAME, 1s) > 2ms', 'max(NAME, 1s) >
+/// 2ms', 'rate(EVENT, 1s) > 1000/s', "event EVENT where FIELD > 10" and 'missing EVENT for 100ms'.
+/// A span that is still open when it has lasted too long meets a condition without waiting for its
+/// end. A rate, a percentile or a missing event fires when it begins to hold, once.
 ///
 /// With --save, a snapshot has what the ring held before that moment, and what followed for
 /// --after. So the ring must be large enough for what is to be kept. What fired is also logged into
@@ -79,8 +83,8 @@ pub struct Args {
     #[arg(long = "then", value_name = "ACTION")]
     actions: Vec<Action>,
 
-    /// After a firing, ignore others for this time. They are counted. 10s by default, and 0s for
-    /// recordings
+    /// After a firing, ignore others of the same condition for this time. They are counted; what
+    /// still holds at its end fires. 10s by default, and 0s for recordings
     #[arg(long, value_name = "TIME", value_parser = time_or_zero)]
     cooldown: Option<Duration>,
 
@@ -150,33 +154,98 @@ fn nanos(time: Duration) -> u64 {
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     refuse_nonsense(args)?;
-    let fired = match args.target.open()? {
-        Opened::Ring(at) if !at.is_snapshot() => {
-            let signals = Signals::catch()?;
-            let mut session = Session::new(args, &at, &signals)?;
-            let watched = ring::watch(*at, args, &mut session);
-            // Whatever happened: the level is restored, and what is pending is saved.
-            let is_over = !matches!(watched, Ok(ring::End::Enough));
-            session.finish(is_over);
-            session.report();
-            watched?;
-            session.gate
-        }
-        opened => {
+    let (gates, failed) = match opened(args)? {
+        None => live(args, None)?,
+        Some(Opened::Ring(at)) if !at.is_snapshot() => live(args, Some(*at))?,
+        Some(recording) => {
             refuse_actions(args)?;
-            replay::report(&Reading::of(&args.target, opened), args)?
+            (
+                replay::report(&Reading::of(&args.target, recording), args)?,
+                0,
+            )
         }
     };
-    report(&fired)
+    report(args, &gates);
+    match (failed, gates.fired()) {
+        (1.., _) => {
+            let snapshots = things(failed, "snapshot");
+            Err(Failure::Message(format!("{snapshots} could not be saved")))
+        }
+        (0, 0) => Err(Failure::NothingFound),
+        (0, _) => Ok(()),
+    }
 }
 
-fn report(gate: &Gate) -> Result {
-    let (fired, ignored) = (things(gate.fired(), "firing"), Count(gate.ignored()));
-    output::say(format_args!("{fired}, {ignored} ignored in the cooldown"));
-    match gate.fired() {
-        0 => Err(Failure::NothingFound),
-        _ => Ok(()),
+/// What is to be watched; `None` if there is no timeline of that name yet. The name of an archive
+/// is not waited for: nothing makes one that was meant.
+fn opened(args: &Args) -> Result<Option<Opened>> {
+    let path = args.target.path();
+    let is_archive = path.extension().is_some_and(|extension| extension == "tla");
+    let may_come = path != Path::new("-") && !is_archive && !path.exists();
+    if may_come && waiting::open_if_there(&args.target)?.is_none() {
+        return Ok(None);
     }
+    args.target.open().map(Some)
+}
+
+/// Watches the timeline, or the first that takes its name. Also returns how many snapshots could
+/// not be saved.
+fn live(args: &Args, at: Option<Attached>) -> Result<(Gates, u64)> {
+    let start = Instant::now();
+    // Before anything is waited for: what can never be saved is no use to wait for.
+    let snapshots = snapshots(args)?;
+    let signals = Signals::catch()?;
+    let cooldown = args.cooldown.unwrap_or(COOLDOWN);
+    let (at, from) = match at {
+        Some(at) => (at, FollowFrom::Now),
+        None => match waiting::wait(&args.target, &signals, args.duration)? {
+            // Of this run, even the first events matter.
+            Some(at) => (at, FollowFrom::Start),
+            None => {
+                let none = Gates::new(args.when.len(), nanos(cooldown), args.max_firings);
+                return Ok((none, 0));
+            }
+        },
+    };
+    let mut session = Session::new(args, (&at, start), snapshots, &signals)?;
+    let watched = ring::watch((at, from), args, &mut session);
+    // Whatever happened: the level is restored, and what is pending is saved.
+    let is_over = !matches!(watched, Ok(ring::End::Enough));
+    session.finish(is_over);
+    session.report();
+    watched?;
+    let failed = session.failed();
+    Ok((session.gates, failed))
+}
+
+fn snapshots(args: &Args) -> Result<Option<Snapshots>> {
+    let here = || {
+        let saves = args.actions.contains(&Action::Save);
+        saves.then(|| PathBuf::from("."))
+    };
+    let folder = args.save.clone().or_else(here);
+    let snapshots = folder.map(|folder| Snapshots::new(&folder, args.after));
+    snapshots.transpose()
+}
+
+/// Says how many firings there were; of several conditions, also of which were ignored.
+fn report(args: &Args, gates: &Gates) {
+    let ignored: Vec<u64> = gates.ignored().collect();
+    let of_each = ignored
+        .iter()
+        .zip(&args.when)
+        .filter(|(count, _)| **count > 0);
+    let of_each: Vec<_> = of_each
+        .map(|(count, condition)| format!("{} of '{condition}'", Count(*count)))
+        .collect();
+    let which = match args.when.len() > 1 && !of_each.is_empty() {
+        true => format!(": {}", of_each.join(", ")),
+        false => String::new(),
+    };
+    let (fired, ignored) = (things(gates.fired(), "firing"), Count(ignored.iter().sum()));
+    output::say(format_args!(
+        "{fired}, {ignored} ignored in the cooldown{which}"
+    ));
 }
 
 fn refuse_nonsense(args: &Args) -> Result {

@@ -35,13 +35,17 @@ const CROWDED: Duration = Duration::from_millis(1);
 const CROWD: u64 = 8;
 
 /// Watches until it is enough, or interrupted.
-pub fn watch(at: Attached, args: &Args, session: &mut Session<'_>) -> Result<End> {
+pub fn watch(
+    (at, mut from): (Attached, FollowFrom),
+    args: &Args,
+    session: &mut Session<'_>,
+) -> Result<End> {
     let query = args.filters.query();
-    let (mut at, mut from) = (Arc::new(at), FollowFrom::Now);
+    let (mut at, mut is_first) = (Arc::new(at), true);
     loop {
         let this = Arc::clone(&at);
         let mut watcher = Watcher::new(&this, args, &query, from);
-        if from == FollowFrom::Now {
+        if std::mem::replace(&mut is_first, false) {
             let path = args.target.path().display();
             output::say(format_args!("watching {path}; Ctrl-C stops"));
         }
@@ -154,8 +158,12 @@ impl<'a> Watcher<'a> {
             for fired in std::mem::take(&mut self.fired) {
                 session.fire(self.at, &fired)?;
             }
+            let now = time::now();
+            for held in session.due(|held| self.triggers.still(held, now)) {
+                session.fire(self.at, &held)?;
+            }
             session.work();
-            if session.gate.is_closed() {
+            if session.gates.are_closed() {
                 return Ok((Ended::Done, End::Enough));
             }
             let is_idle = look.entries == 0 && look.missed == 0;

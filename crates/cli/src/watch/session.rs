@@ -9,7 +9,7 @@ use timeline_latency::Fired;
 
 use super::action::Action;
 use super::commands::{self, Commands};
-use super::gate::Gate;
+use super::gate::Gates;
 use super::line::Printer;
 use super::note::Notes;
 use super::raise::Raise;
@@ -29,7 +29,7 @@ pub struct Session<'a> {
     pub signals: &'a Signals,
     out: SignalledOutput<'a>,
     printer: Printer,
-    pub gate: Gate,
+    pub gates: Gates,
     notes: Notes,
     raise: Option<Raise<'a>>,
     snapshots: Option<Snapshots>,
@@ -38,14 +38,14 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Fails if an action is not permitted.
-    pub fn new(args: &'a Args, at: &Attached, signals: &'a Signals) -> Result<Session<'a>> {
+    /// Fails if an action is not permitted. `start`: when the watch began.
+    pub fn new(
+        args: &'a Args,
+        (at, start): (&Attached, Instant),
+        snapshots: Option<Snapshots>,
+        signals: &'a Signals,
+    ) -> Result<Session<'a>> {
         at.intact()?;
-        let folder = args.save.clone().or_else(|| {
-            let saves = args.actions.contains(&Action::Save);
-            saves.then(|| ".".into())
-        });
-        let snapshots = folder.map(|folder| Snapshots::new(&folder, args.after));
         let raise = args.actions.iter().find_map(|action| match action {
             Action::Priority(level, length) => Some((*level, *length)),
             _ => None,
@@ -61,12 +61,12 @@ impl<'a> Session<'a> {
             signals,
             out: signals.stdout(),
             printer: Printer::new(args.json),
-            gate: Gate::new(nanos(cooldown), args.max_firings),
+            gates: Gates::new(args.when.len(), nanos(cooldown), args.max_firings),
             notes: Notes::new(&args.trusted, args.read_only),
             raise: raise.transpose()?,
-            snapshots: snapshots.transpose()?,
+            snapshots,
             commands: Commands::new(lines),
-            start: Instant::now(),
+            start,
         })
     }
 
@@ -76,9 +76,14 @@ impl<'a> Session<'a> {
         Some(duration.saturating_sub(self.start.elapsed()))
     }
 
-    /// Acts on a firing, unless it comes too early after another.
+    /// What came too early after another, if that is over and it still holds.
+    pub fn due(&mut self, still: impl Fn(&Fired) -> Option<Fired>) -> Vec<Fired> {
+        self.gates.due(nanos(self.start.elapsed()), still)
+    }
+
+    /// Acts on a firing, unless it comes too early after another of its condition.
     pub fn fire(&mut self, at: &Arc<Attached>, fired: &Fired) -> Result {
-        let Some(ignored) = self.gate.pass(nanos(self.start.elapsed())) else {
+        let Some(ignored) = self.gates.pass(fired, nanos(self.start.elapsed())) else {
             return Ok(());
         };
         let condition = &self.args.when[fired.condition];
@@ -131,6 +136,11 @@ impl<'a> Session<'a> {
         if let Some(raise) = &mut self.raise {
             raise.next_timeline();
         }
+    }
+
+    /// How many snapshots could not be saved.
+    pub fn failed(&self) -> u64 {
+        self.snapshots.as_ref().map_or(0, Snapshots::failed)
     }
 
     /// Says on standard error which firings have no snapshot.

@@ -35,6 +35,8 @@ pub struct Snapshots {
     number: Arc<AtomicU64>,
     /// Firings without a snapshot, because too many were pending.
     refused: u64,
+    /// Snapshots that could not be saved.
+    failed: u64,
 }
 
 /// A snapshot, before and after it was saved.
@@ -51,13 +53,17 @@ pub struct Snapshot {
 }
 
 impl Snapshots {
-    /// Into this folder, which is made if it is missing: only its owner may look into it.
+    /// Into this folder, which is made if it is missing: only its owner may look into it. Fails if
+    /// no file can be made there.
     pub fn new(folder: &Path, after: Duration) -> Result<Snapshots> {
         let made = fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder);
-        made.map_err(|error| Failure::Message(permission::failed("create", folder, &error)))?;
+        let failed = |doing, error| Failure::Message(permission::failed(doing, folder, &error));
+        made.map_err(|error| failed("create", error))?;
+        // Gone at once.
+        tempfile::tempfile_in(folder).map_err(|error| failed("write to", error))?;
         Ok(Snapshots {
             folder: folder.into(),
             after,
@@ -65,6 +71,7 @@ impl Snapshots {
             saving: Vec::new(),
             number: Arc::default(),
             refused: 0,
+            failed: 0,
         })
     }
 
@@ -107,6 +114,11 @@ impl Snapshots {
         self.refused
     }
 
+    /// How many snapshots could not be saved.
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
     /// Begins to save what is due. Returns those that are done, and says of each what became of it.
     pub fn work(&mut self) -> Vec<Snapshot> {
         let now = Instant::now();
@@ -122,9 +134,14 @@ impl Snapshots {
             .partition(JoinHandle::is_finished);
         self.saving = saving;
         let done: Vec<JoinHandle<Snapshot>> = done;
-        // One that panicked has said so.
-        let done = done.into_iter().filter_map(|one| one.join().ok());
-        done.map(Snapshot::told).collect()
+        let mut told = Vec::new();
+        for one in done {
+            // One that panicked has said so.
+            let one = one.join().ok();
+            self.failed += u64::from(!one.as_ref().is_some_and(Snapshot::is_saved));
+            told.extend(one.map(Snapshot::told));
+        }
+        told
     }
 
     /// The time until the next one is due.
@@ -170,6 +187,10 @@ impl Snapshot {
         };
         self.saved = Some(saved);
         self
+    }
+
+    fn is_saved(&self) -> bool {
+        matches!(self.saved, Some(Ok(_)))
     }
 
     fn told(mut self) -> Snapshot {

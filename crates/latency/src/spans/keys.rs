@@ -87,6 +87,12 @@ impl Keys {
         (key.1, began.map(|open| (open.time, open.told)))
     }
 
+    /// Whether one of this key is open since then.
+    pub fn is_open(&self, series: usize, key: &SpanKey, begin: u64) -> bool {
+        let open = self.open.get(&(series, key.clone()));
+        open.is_some_and(|open| open.time == begin)
+    }
+
     /// Tells of the open ones that began by `until`, each once: the key, the series and the begin.
     /// `now` is the present time. Begins come in the order of their times, unless the clock of a
     /// CPU is ahead: such begins are looked at again each time.

@@ -149,6 +149,19 @@ impl<'a> Matcher<'a> {
         self.roles(id).is_some_and(|roles| !roles.list.is_empty())
     }
 
+    /// Whether a duration of this name and begin is open: of this thread, or of this key.
+    pub fn is_open(&self, name: &str, begin: u64, tid: Option<u32>, key: Option<&SpanKey>) -> bool {
+        let all = self.series.iter().enumerate();
+        let mut named = all.filter(|(_, series)| series.name == name);
+        named.any(|(series, _)| match key {
+            Some(key) => self
+                .keys
+                .iter()
+                .any(|keys| keys.is_open(series, key, begin)),
+            None => self.threads.is_open(tid, series, begin),
+        })
+    }
+
     /// Tells of each open duration that lasts `least` nanoseconds or longer at the time `now`,
     /// once. So a span is noticed that lasts too long and perhaps never ends.
     pub fn overdue(&mut self, now: u64, least: u64, mut tell: impl FnMut(Open)) {

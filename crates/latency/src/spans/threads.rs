@@ -151,6 +151,14 @@ impl Threads {
         Some((begun, place, inside))
     }
 
+    /// Whether one of this series, and of a thread of this number, is open since then.
+    pub fn is_open(&self, tid: Option<u32>, series: usize, begin: u64) -> bool {
+        let states = self.states.iter();
+        let states = states.filter(|state| tid.is_none_or(|tid| tid == state.of.1));
+        let mut open = states.flat_map(|state| state.open.iter().flatten());
+        open.any(|open| open.series == series && open.time == begin)
+    }
+
     /// Tells of the open ones that began by `until`, each once: the thread, the series, the begin.
     pub fn overdue(&mut self, until: u64, mut tell: impl FnMut((ThreadRef, u32), usize, u64)) {
         for State { of, open, .. } in &mut self.states {

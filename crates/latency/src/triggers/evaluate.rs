@@ -246,6 +246,12 @@ impl<'a> Triggers<'a> {
         }
     }
 
+    /// What fired before, as it is at the time `now`, if it still holds: a span that is still open,
+    /// or a condition that lasts. So whoever ignores firings for a while can tell of them later.
+    pub fn still(&self, fired: &Fired, now: u64) -> Option<Fired> {
+        self.states.get(fired.condition)?.still(fired, now)
+    }
+
     /// The last time that was seen, of an event or of a tick, in nanoseconds since 1970.
     pub fn now(&self) -> u64 {
         self.now

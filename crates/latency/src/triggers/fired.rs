@@ -9,7 +9,7 @@ pub struct Fired {
     pub condition: usize,
     /// When, in nanoseconds since 1970: the end of a span, or the moment at which one that is still
     /// open reached the limit; the time of an event; the end of a step of a window; the end of the
-    /// time for which nothing came.
+    /// time for which nothing came. For what is told later, because it still holds, that moment.
     pub time: u64,
     /// The name of the span or event, or the pattern of those that were counted.
     pub name: String,

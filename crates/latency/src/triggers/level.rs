@@ -1,20 +1,25 @@
 //! Since when a condition holds, and whether it has held long enough.
 
+use super::fired::Seen;
+
 /// Of a condition that is judged again and again.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Level {
     /// How long it must hold, in nanoseconds.
     pub hold: u64,
     since: Option<u64>,
+    /// The value that was judged last, while it holds.
+    seen: Option<Seen>,
     /// Whether it has fired since it began to hold.
     told: bool,
 }
 
 impl Level {
-    /// Takes the outcome at the moments from `first` to `last`, `step` apart. Returns at which of
-    /// them it fires.
-    pub fn judge(&mut self, holds: bool, first: u64, last: u64, step: u64) -> Option<u64> {
-        if !holds {
+    /// Takes the outcome at the moments from `first` to `last`, `step` apart: a value, if it holds.
+    /// Returns at which of them it fires.
+    pub fn judge(&mut self, seen: Option<Seen>, first: u64, last: u64, step: u64) -> Option<u64> {
+        self.seen = seen;
+        if seen.is_none() {
             (self.since, self.told) = (None, false);
             return None;
         }
@@ -26,5 +31,10 @@ impl Level {
         }
         self.told = true;
         Some(due)
+    }
+
+    /// The value that was judged last, if it has fired and holds since.
+    pub fn lasting(&self) -> Option<Seen> {
+        self.seen.filter(|_| self.told)
     }
 }

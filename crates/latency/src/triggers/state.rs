@@ -227,10 +227,9 @@ impl<'a> State<'a> {
                     return;
                 };
                 let met = value.filter(|value| limit.is_met_by(*value));
-                if let Some(at) = judge(level, met.is_some(), ended) {
-                    let seen = Seen::Nanoseconds(met.unwrap_or(0));
+                judge(level, met.map(Seen::Nanoseconds), ended, |at, seen| {
                     fired(named(name, plain(number, at, seen)));
-                }
+                });
             }),
             Watched::Rate {
                 events,
@@ -243,9 +242,10 @@ impl<'a> State<'a> {
                 };
                 // Those that nobody saw can only make it more.
                 let is_sure = ended.is_whole || !limit.comparison.is_below();
-                if let Some(at) = judge(level, is_sure && limit.is_met_by(rate), ended) {
-                    fired(named(events, plain(number, at, Seen::PerSecond(rate))));
-                }
+                let met = Some(rate).filter(|rate| is_sure && limit.is_met_by(*rate));
+                judge(level, met.map(Seen::PerSecond), ended, |at, seen| {
+                    fired(named(events, plain(number, at, seen)));
+                });
             }),
             Watched::Missing {
                 events,
@@ -296,6 +296,30 @@ impl<'a> State<'a> {
         }
     }
 
+    /// What fired, as it is at this time, if it still holds: a span is open, no event has come, or
+    /// a window that is judged is beyond the limit.
+    pub fn still(&self, fired: &Fired, now: u64) -> Option<Fired> {
+        let seen = match &self.watched {
+            Watched::Spans { matcher, .. } => {
+                let begin = fired.begin.filter(|_| fired.end.is_none())?;
+                let tid = fired.thread.as_ref().map(|thread| thread.tid);
+                let is_open = matcher.is_open(&fired.name, begin, tid, fired.key.as_ref());
+                is_open.then_some(Seen::Nanoseconds(now.saturating_sub(begin)))?
+            }
+            Watched::Percentile { level, .. } | Watched::Rate { level, .. } => level.lasting()?,
+            Watched::Event { .. } => return None,
+            Watched::Missing { last, told, .. } => {
+                let since = last.filter(|_| *told)?;
+                Seen::Nanoseconds(now.saturating_sub(since))
+            }
+        };
+        Some(Fired {
+            time: now,
+            seen,
+            ..fired.clone()
+        })
+    }
+
     /// Entries are missing here: nobody knows what was in them.
     pub fn gap(&mut self, time: u64) {
         match &mut self.watched {
@@ -316,8 +340,11 @@ impl<'a> State<'a> {
     }
 }
 
-fn judge(level: &mut Level, holds: bool, ended: Ended) -> Option<u64> {
-    level.judge(holds, ended.first, ended.last, ended.step)
+fn judge(level: &mut Level, seen: Option<Seen>, ended: Ended, mut fire: impl FnMut(u64, Seen)) {
+    let at = level.judge(seen, ended.first, ended.last, ended.step);
+    if let (Some(at), Some(seen)) = (at, seen) {
+        fire(at, seen);
+    }
 }
 
 fn plain(condition: usize, time: u64, seen: Seen) -> Fired {

@@ -1,0 +1,46 @@
+//! Waits until a name leads to a timeline.
+
+use std::time::{Duration, Instant};
+
+use timeline::{Attached, ErrorKind};
+
+use crate::failure::Result;
+use crate::output;
+use crate::signals::{Pause, Signals, Woken};
+use crate::target::{Target, lacks_slash, meant};
+
+/// Opens the timeline; `None` if there is none yet.
+pub fn open_if_there(target: &Target) -> Result<Option<Attached>> {
+    match Attached::open(target.path()) {
+        Ok(at) => Ok(Some(at)),
+        Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(target.path()) => {
+            Ok(None)
+        }
+        Err(error) => Err(target.explain(error)),
+    }
+}
+
+/// Waits until there is a timeline; `None` if a signal or the end of this time came first.
+pub fn wait(
+    target: &Target,
+    signals: &Signals,
+    most: Option<Duration>,
+) -> Result<Option<Attached>> {
+    let begin = Instant::now();
+    let mut told = false;
+    loop {
+        if let Some(at) = open_if_there(target)? {
+            return Ok(Some(at));
+        }
+        if !std::mem::replace(&mut told, true) {
+            let path = target.path();
+            let meant = meant(path).map_or(String::new(), |name| format!("; did you mean {name}?"));
+            output::say(format_args!("waiting for {}{meant}", path.display()));
+        }
+        let left = most.map(|most| most.saturating_sub(begin.elapsed()));
+        let pause = left.unwrap_or(Pause::LONGEST).min(Pause::LONGEST);
+        if pause.is_zero() || signals.wait_for_signal(pause) == Woken::Interrupted {
+            return Ok(None);
+        }
+    }
+}
