@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{Interval, Summaries};
-use timeline_latency::plot::{Frame, HeatMap, Image, OverTime, Spectrum};
+use timeline_latency::plot::{HeatMap, Image, OverTime, Spectrum};
 
 use crate::failure::{Failure, Result};
 use crate::output as messages;
@@ -116,14 +116,12 @@ impl<'a> Plots<'a> {
 
     /// Writes the pictures.
     pub fn finish(&self) -> Result {
-        let frame = Frame {
-            title: self.title.clone(),
-            ..Frame::default()
-        };
         if let Some(path) = &self.options.plot {
+            let frame = self.over_time.frame(&self.title);
             write(path, |image| self.over_time.draw(&frame, image))?;
         }
         if let Some(path) = &self.options.plot_heat_map {
+            let frame = self.heat_map.frame(&self.title);
             write(path, |image| self.heat_map.draw(&frame, image))?;
         }
         if let Some(path) = &self.options.plot_spectrum {
@@ -133,6 +131,7 @@ impl<'a> Plots<'a> {
                     spectrum.add(&label(file, summary.tag.as_deref()), &summary.histogram)?;
                 }
             }
+            let frame = spectrum.frame(&self.title);
             write(path, |image| spectrum.draw(&frame, image))?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Lays a plot out: title, axes with their grid, legend, and the room for what is plotted.
 
 use super::axis::{Axis, Tick};
-use super::colors::{AXIS, Color, FAINT_INK, GRID, INK};
+use super::colors::{AXIS, Color, FAINT_INK, GRID, INK, Stroke};
 use super::error::Result;
 use super::picture::{Anchor, Picture, text_width};
 use super::{Frame, Image};
@@ -16,14 +16,33 @@ const LONGEST: usize = 28;
 const SWATCH: f64 = 22.0;
 const LINE_HEIGHT: f64 = 21.0;
 
-/// A colour, and what it stands for.
-pub type Key = (Color, String);
+/// A line, and what it stands for.
+pub type Key = (Stroke, Color, String);
+
+/// What stands above and below the room of a plot with a title.
+pub const MARGIN: f64 = 110.0;
 
 /// An axis with what is written at it.
+#[derive(Clone)]
 pub struct Side {
     pub axis: Axis,
     pub ticks: Vec<Tick>,
     pub title: String,
+}
+
+impl Side {
+    /// The same, with nothing written at it.
+    pub fn bare(&self) -> Side {
+        let tick = |tick: &Tick| Tick {
+            value: tick.value,
+            label: String::new(),
+        };
+        Side {
+            axis: self.axis,
+            ticks: self.ticks.iter().map(tick).collect(),
+            title: String::new(),
+        }
+    }
 }
 
 /// The room in which a plot is drawn.
@@ -47,7 +66,9 @@ impl Chart {
         let mut picture = Picture::new(frame.width, frame.height)?;
         let labels = durations.iter().map(|tick| text_width(&tick.label, LABEL));
         let left = 46.0 + labels.fold(20.0, f64::max);
-        let keys = legend.iter().map(|(_, text)| text_width(&cut(text), LABEL));
+        let keys = legend
+            .iter()
+            .map(|(.., text)| text_width(&cut(text), LABEL));
         let legend_width = match legend {
             [] => 0.0,
             _ => SWATCH + 24.0 + keys.fold(0.0, f64::max),
@@ -72,10 +93,10 @@ impl Chart {
             true => fitting - 1,
             false => legend.len(),
         };
-        for (number, (color, text)) in legend.iter().take(shown).enumerate() {
+        for (number, (stroke, color, text)) in legend.iter().take(shown).enumerate() {
             let y = self.room.top + LINE_HEIGHT * (number as f64 + 0.5);
-            self.picture
-                .line(vec![(left, y), (left + SWATCH - 6.0, y)], 3.0, *color);
+            let swatch = vec![(left, y), (left + SWATCH - 6.0, y)];
+            self.picture.stroke(swatch, *stroke, 3.0, *color);
             self.picture
                 .text((left + SWATCH, y), &cut(text), LABEL, Anchor::Start, INK);
         }
@@ -87,8 +108,26 @@ impl Chart {
         }
     }
 
+    /// Draws a text of which as much is shown as fits: its end, which tells names apart.
+    pub fn text_within(
+        &mut self,
+        at: (f64, f64),
+        width: f64,
+        text: &str,
+        size: f64,
+        (anchor, color): (Anchor, Color),
+    ) {
+        let mut shown = text.to_owned();
+        let mut kept = text.chars().count();
+        while kept > 1 && text_width(&shown, size) > width {
+            kept -= 1;
+            shown = end_of(text, kept);
+        }
+        self.picture.text(at, &shown, size, anchor, color);
+    }
+
     /// Draws an axis below the room, with its grid.
-    pub fn bottom_side(&mut self, side: &Side) {
+    pub fn bottom_side(&mut self, side: Side) {
         let room = self.room;
         let mut free = f64::NEG_INFINITY;
         for tick in &side.ticks {
@@ -111,7 +150,7 @@ impl Chart {
     }
 
     /// Draws an axis at the left of the room, with its grid.
-    pub fn left_side(&mut self, side: &Side) {
+    pub fn left_side(&mut self, side: Side) {
         let room = self.room;
         for tick in &side.ticks {
             let y = self.y(&side.axis, tick.value);
@@ -143,12 +182,30 @@ impl Chart {
 
 /// The end of a text that is too long.
 fn cut(text: &str) -> String {
+    end_of(text, LONGEST)
+}
+
+/// So many of the last characters of a text, or all.
+fn end_of(text: &str, most: usize) -> String {
     let length = text.chars().count();
-    match length > LONGEST {
+    match length > most {
         true => "…"
             .chars()
-            .chain(text.chars().skip(length - LONGEST + 1))
+            .chain(text.chars().skip(length - most + 1))
             .collect(),
         false => text.to_owned(),
+    }
+}
+
+/// A frame in which a legend of so many keys has room.
+pub fn frame(title: &str, keys: usize) -> Frame {
+    let usual = Frame {
+        title: title.to_owned(),
+        ..Frame::default()
+    };
+    let height = MARGIN + LINE_HEIGHT * keys as f64;
+    Frame {
+        height: usual.height.max(height as u32),
+        ..usual
     }
 }

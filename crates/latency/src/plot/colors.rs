@@ -10,7 +10,7 @@ pub const AXIS: Color = [150, 156, 164];
 pub const PAPER: Color = [255, 255, 255];
 
 /// Told apart by people who see fewer colours, too (after Okabe and Ito), and dark enough on white.
-const LINES: [Color; 8] = [
+const LINES: [Color; 12] = [
     [0, 114, 178],
     [213, 94, 0],
     [0, 140, 105],
@@ -18,8 +18,29 @@ const LINES: [Color; 8] = [
     [200, 145, 0],
     [70, 160, 215],
     [110, 90, 60],
-    [90, 90, 90],
+    [130, 70, 205],
+    [165, 15, 55],
+    [115, 150, 20],
+    [35, 45, 115],
+    [135, 135, 135],
 ];
+
+/// How a line is drawn: where colours come again, lines differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stroke {
+    Solid,
+    Dashed,
+    Dotted,
+}
+
+/// How the line of a label is drawn.
+pub fn stroke(number: usize) -> Stroke {
+    match number / LINES.len() {
+        0 => Stroke::Solid,
+        1 => Stroke::Dashed,
+        _ => Stroke::Dotted,
+    }
+}
 
 /// The colour of a label.
 pub fn line(number: usize) -> Color {
@@ -30,6 +51,10 @@ pub fn line(number: usize) -> Color {
 pub fn lighter(color: Color, share: f64) -> Color {
     mix(color, PAPER, share)
 }
+
+/// The colour of a maximum, which is drawn over the other lines: the highest percentile is often
+/// the same, and both must be seen.
+pub const MAXIMUM: Color = [25, 25, 30];
 
 /// From few to many.
 const DENSITIES: [Color; 6] = [

@@ -1,12 +1,12 @@
 //! Plots how many durations there are of each length at each time.
 
 use super::axis::{self, Axis};
-use super::chart::{Chart, LABEL, Room, Side};
+use super::chart::{Chart, LABEL, Side};
 use super::colors::{self, INK};
 use super::error::{Error, Result};
 use super::joined::{Join, Labels};
 use super::picture::Anchor;
-use super::{Frame, Image};
+use super::{Frame, Image, panels};
 use crate::intervals::Interval;
 
 /// Most columns of a label. Then two neighbours become one.
@@ -17,8 +17,6 @@ const ROWS: f64 = 16.0;
 
 /// How many colours there are: fewer make a smaller SVG, as neighbours of one colour are one area.
 const COLORS: f64 = 24.0;
-
-const GAP: f64 = 30.0;
 
 /// How many durations there are: dark where there are many, for each time and each length.
 ///
@@ -110,14 +108,11 @@ impl HeatMap {
             logarithmic: true,
         };
         let panels = self.panels.len();
-        let ticks = durations.duration_ticks(frame.height as usize / panels / 60);
+        let step = if panels == 1 { 60 } else { 30 };
+        let ticks = durations.duration_ticks(panels::height(frame, panels) / step);
         let mut chart = Chart::new(frame, &ticks, &[])?;
-        let across = Side {
-            axis: axis::times(first, last),
-            ticks: Vec::new(),
-            title: String::new(),
-        };
-        let down = Side {
+        let times = axis::times(first, last);
+        let side = Side {
             axis: durations,
             ticks,
             title: "duration".to_owned(),
@@ -125,38 +120,17 @@ impl HeatMap {
         let shades = Shades::of(columns());
         chart.room.right = (chart.room.right - 90.0).max(chart.room.left + 40.0);
         shades.draw_bar(&mut chart);
-        self.draw_panels(&mut chart, across, &down, &shades);
+        let labels: Vec<_> = self.panels.iter().collect();
+        let names = labels.iter().map(|label| label.name.as_str());
+        panels::draw(&mut chart, names, (&times, &side), |panel, chart| {
+            draw_cells(&labels[panel].items, chart, (&times, &durations), &shades);
+        });
         chart.draw(image)
     }
 
-    /// Draws the panels below one another; the last one has the times.
-    fn draw_panels(&self, chart: &mut Chart, mut across: Side, down: &Side, shades: &Shades) {
-        let all = chart.room;
-        let panels = self.panels.len();
-        let gap = if panels == 1 { 0.0 } else { GAP };
-        let height = ((all.bottom - all.top) / panels as f64 - gap).max(4.0);
-        for (number, panel) in self.panels.iter().enumerate() {
-            let top = all.top + number as f64 * (height + gap) + gap;
-            chart.room = Room {
-                top,
-                bottom: top + height,
-                ..all
-            };
-            if number + 1 == panels {
-                let (ticks, unit) = across.axis.time_ticks((all.right - all.left) as usize / 80);
-                across.ticks = ticks;
-                across.title = format!("{unit} since StartTime");
-            }
-            chart.left_side(down);
-            chart.bottom_side(&across);
-            draw_cells(&panel.items, chart, (&across.axis, &down.axis), shades);
-            if panels > 1 {
-                let at = (all.left, top - gap / 2.0 + 2.0);
-                chart
-                    .picture
-                    .text(at, &panel.name, LABEL, Anchor::Start, INK);
-            }
-        }
+    /// As large as a picture of these labels has to be.
+    pub fn frame(&self, title: &str) -> Frame {
+        panels::frame(title, self.panels.len())
     }
 }
 

@@ -4,8 +4,8 @@
 //! [`HeatMap`] how many durations there are of each length at each time. Each takes intervals or
 //! histograms under labels, which are the files or tags to be compared, keeps only what it draws
 //! (joined.rs bounds that), and draws a [`Frame`]. axis.rs scales and labels, chart.rs lays a plot
-//! out around its axes in colors.rs, and picture.rs draws lines, areas and texts with `plotters`;
-//! png.rs encodes.
+//! out around its axes in colors.rs, panels.rs divides it, and picture.rs draws lines, areas and
+//! texts with `plotters`; png.rs encodes.
 
 mod axis;
 mod chart;
@@ -14,6 +14,7 @@ mod error;
 mod heat_map;
 mod joined;
 mod over_time;
+mod panels;
 mod picture;
 mod png;
 mod spectrum;

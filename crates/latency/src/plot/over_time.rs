@@ -2,10 +2,10 @@
 
 use super::axis::{self, Axis};
 use super::chart::{Chart, Key, Side};
-use super::colors;
+use super::colors::{self, Stroke};
 use super::error::{Error, Result};
 use super::joined::{Join, Label, Labels};
-use super::{Frame, Image, Scale};
+use super::{Frame, Image, Scale, panels};
 use crate::intervals::Interval;
 use crate::percentile;
 
@@ -89,8 +89,8 @@ impl OverTime {
         self.labels.push(label, point)
     }
 
-    /// Draws the plot: a colour for each percentile, or, of several labels, for each label, with
-    /// its lower percentiles lighter.
+    /// Draws the plot: a colour for each percentile. Two labels have a colour each, with lower
+    /// percentiles lighter; of more, each has a panel.
     ///
     /// # Errors
     /// `Empty` if no interval has a duration; `Size`; `Drawing`.
@@ -112,67 +112,123 @@ impl OverTime {
         let durations = Axis::of_durations(low, high, is_logarithmic(frame.scale, low, high));
         let times = axis::times(first, last);
 
-        let ticks = durations.duration_ticks(frame.height as usize / 60);
+        let is_divided = self.is_divided();
+        let panels = if is_divided { self.labels.len() } else { 1 };
+        let step = if is_divided { 30 } else { 60 };
+        let ticks = durations.duration_ticks(panels::height(frame, panels) / step);
         let mut chart = Chart::new(frame, &ticks, &self.legend())?;
-        chart.left_side(&Side {
+        let side = Side {
             axis: durations,
             ticks,
             title: "duration".to_owned(),
-        });
-        let (ticks, unit) = times.time_ticks(frame.width as usize / 80);
-        chart.bottom_side(&Side {
-            axis: times,
-            ticks,
-            title: format!("{unit} since StartTime"),
-        });
-        for (label, Label { items, .. }) in self.labels.iter().enumerate() {
-            // The lower ones, which vary less, are drawn over the higher ones.
-            for number in (0..self.percentiles.len()).rev() {
-                let color = self.color(label, number);
-                let width = if self.percentiles[number] == 100.0 {
-                    1.0
-                } else {
-                    1.75
+        };
+        let names = self
+            .labels
+            .iter()
+            .take(panels)
+            .map(|label| label.name.as_str());
+        let names: Vec<_> = names.collect();
+        panels::draw(
+            &mut chart,
+            names.into_iter(),
+            (&times, &side),
+            |panel, chart| {
+                let all = self.labels.iter().enumerate();
+                for (number, label) in all.filter(|(number, _)| !is_divided || *number == panel) {
+                    self.draw_lines(number, label, chart, (&times, &durations));
+                }
+            },
+        );
+        chart.draw(image)
+    }
+
+    /// As large as a picture of these labels has to be.
+    pub fn frame(&self, title: &str) -> Frame {
+        panels::frame(
+            title,
+            if self.is_divided() {
+                self.labels.len()
+            } else {
+                1
+            },
+        )
+    }
+
+    /// Whether each label has a panel. Two are compared best in one.
+    fn is_divided(&self) -> bool {
+        self.labels.len() > 2
+    }
+
+    /// Draws the lines of a label.
+    fn draw_lines(
+        &self,
+        number: usize,
+        label: &Label<Point>,
+        chart: &mut Chart,
+        (times, durations): (&Axis, &Axis),
+    ) {
+        for place in self.order() {
+            let color = self.color(number, place);
+            // Where several are the same, each is seen beside those over it.
+            let width = match self.percentiles[place] {
+                100.0 => 1.0,
+                _ => (2.0 + 0.75 * place as f64).min(4.0),
+            };
+            // Where there is no duration, a line ends.
+            for run in label.items.split(|point| point.values.is_none()) {
+                let at = |point: &Point| {
+                    let value = point.values.as_ref()?[place];
+                    let middle = (point.from + point.to) / 2.0;
+                    Some((chart.x(times, middle), chart.y(durations, value)))
                 };
-                // Where there is no duration, a line ends.
-                for run in items.split(|point| point.values.is_none()) {
-                    let place = |point: &Point| {
-                        let value = point.values.as_ref()?[number];
-                        let middle = (point.from + point.to) / 2.0;
-                        Some((chart.x(&times, middle), chart.y(&durations, value)))
-                    };
-                    let line: Vec<_> = run.iter().filter_map(place).collect();
-                    if !line.is_empty() {
-                        chart.picture.line(line, width, color);
-                    }
+                let line: Vec<_> = run.iter().filter_map(at).collect();
+                if !line.is_empty() {
+                    chart.picture.line(line, width, color);
                 }
             }
         }
-        chart.draw(image)
+    }
+
+    /// In which order percentiles are drawn. The lower ones, which vary less, are drawn over the
+    /// higher ones; and a maximum, which is thin, over all.
+    fn order(&self) -> impl Iterator<Item = usize> {
+        let is_maximum = |place: &usize| self.percentiles[*place] == 100.0;
+        let all = || (0..self.percentiles.len()).rev();
+        let others = all().filter(move |place| !is_maximum(place));
+        others.chain(all().filter(move |place| is_maximum(place)))
     }
 
     fn legend(&self) -> Vec<Key> {
         let mut keys = Vec::new();
-        for (label, Label { name, .. }) in self.labels.iter().enumerate() {
+        // Panels have the names.
+        let named = if self.is_divided() {
+            1
+        } else {
+            self.labels.len()
+        };
+        for (label, Label { name, .. }) in self.labels.iter().take(named).enumerate() {
             // The highest line is the first.
             for (number, percentile) in self.percentiles.iter().enumerate().rev() {
                 let percentile = match *percentile {
                     100.0 => "max".to_owned(),
                     percentile => format!("{percentile}%"),
                 };
-                let text = match self.labels.len() {
+                let text = match named {
                     1 => percentile,
                     _ => format!("{name} {percentile}"),
                 };
-                keys.push((self.color(label, number), text));
+                keys.push((Stroke::Solid, self.color(label, number), text));
             }
         }
         keys
     }
 
     fn color(&self, label: usize, percentile: usize) -> colors::Color {
-        if self.labels.len() == 1 {
-            return colors::line(percentile);
+        if self.labels.len() == 1 || self.is_divided() {
+            return match self.percentiles[percentile] {
+                100.0 => colors::MAXIMUM,
+                _ => colors::line(percentile),
+            };
         }
         let below = (self.percentiles.len() - 1 - percentile) as f64;
         let share = 0.65 * below / (self.percentiles.len() as f64 - 1.0).max(1.0);

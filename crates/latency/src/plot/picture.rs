@@ -16,7 +16,7 @@ use plotters::style::{FontStyle, register_font};
 
 use timeline::dump::printable;
 
-use super::colors::{Color, PAPER};
+use super::colors::{Color, PAPER, Stroke};
 use super::error::{Error, Result};
 use super::{Image, png};
 
@@ -91,6 +91,52 @@ impl Picture {
         self.marks.push(Mark::Line(points, width, color));
     }
 
+    /// A line that is drawn so.
+    pub fn stroke(&mut self, points: Vec<(f64, f64)>, stroke: Stroke, width: f64, color: Color) {
+        match stroke {
+            Stroke::Solid => self.line(points, width, color),
+            Stroke::Dashed => self.dashes(&points, (6.0, 4.0), (width, color)),
+            Stroke::Dotted => self.dashes(&points, (2.0, 3.0), (width, color)),
+        }
+    }
+
+    /// A line of dashes: so long, and so far apart.
+    fn dashes(
+        &mut self,
+        points: &[(f64, f64)],
+        (dash, gap): (f64, f64),
+        (width, color): (f64, Color),
+    ) {
+        let Some(first) = points.first() else { return };
+        let (mut from, mut piece) = (*first, vec![*first]);
+        // Whether it is in a dash, and for how long.
+        let (mut is_dash, mut rest) = (true, dash);
+        for &to in &points[1..] {
+            loop {
+                let (x, y) = (to.0 - from.0, to.1 - from.1);
+                let length = x.hypot(y);
+                if length <= rest {
+                    rest -= length;
+                    break;
+                }
+                let share = rest / length;
+                from = (from.0 + x * share, from.1 + y * share);
+                piece.push(from);
+                if is_dash {
+                    self.line(std::mem::take(&mut piece), width, color);
+                }
+                piece = vec![from];
+                is_dash = !is_dash;
+                rest = if is_dash { dash } else { gap };
+            }
+            from = to;
+            piece.push(from);
+        }
+        if is_dash {
+            self.line(piece, width, color);
+        }
+    }
+
     /// A filled rectangle: left, top, right, bottom.
     pub fn area(&mut self, sides: [f64; 4], color: Color) {
         self.marks.push(Mark::Area(sides, color));
@@ -98,6 +144,9 @@ impl Picture {
 
     /// A text whose middle is at this height.
     pub fn text(&mut self, at: (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
+        if text.is_empty() {
+            return;
+        }
         // Control characters have no place in an SVG.
         let text = Mark::Text(at, printable(text).into_owned(), size, anchor, color);
         self.marks.push(text);

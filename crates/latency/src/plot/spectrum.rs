@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 
 use super::axis::{Axis, Tick};
-use super::chart::{Chart, Key, Side};
+use super::chart::{self, Chart, Key, Side};
 use super::colors;
 use super::error::{Error, Result};
 use super::over_time::{is_logarithmic, range};
@@ -66,6 +66,11 @@ impl Spectrum {
         Ok(())
     }
 
+    /// As large as a picture of these labels has to be.
+    pub fn frame(&self, title: &str) -> Frame {
+        chart::frame(title, self.curves.len())
+    }
+
     /// Draws the plot.
     ///
     /// # Errors
@@ -85,18 +90,18 @@ impl Spectrum {
             [_] => Vec::new(),
             curves => {
                 let key = |(number, (name, _)): (usize, &(String, _))| {
-                    (colors::line(number), name.clone())
+                    (colors::stroke(number), colors::line(number), name.clone())
                 };
                 curves.iter().enumerate().map(key).collect()
             }
         };
         let mut chart = Chart::new(frame, &ticks, &legend)?;
-        chart.left_side(&Side {
+        chart.left_side(Side {
             axis: durations,
             ticks,
             title: "duration".to_owned(),
         });
-        chart.bottom_side(&Side {
+        chart.bottom_side(Side {
             axis: shares,
             ticks: percent_ticks(shares.high),
             title: "percentile".to_owned(),
@@ -117,7 +122,8 @@ impl Spectrum {
                 }
             }
             if !line.is_empty() {
-                chart.picture.line(line, 2.0, colors::line(number));
+                let (stroke, color) = (colors::stroke(number), colors::line(number));
+                chart.picture.stroke(line, stroke, 2.0, color);
             }
         }
         chart.draw(image)

@@ -105,8 +105,8 @@ fn percentiles_are_where_their_times_are() {
             .iter()
             .all(|line| line.is_sorted_by_key(|point| point.0))
     );
-    // The maximum is above, and time goes on evenly.
-    assert!(lines[0][0].1 < lines[2][0].1);
+    // The maximum is above, drawn over the others, and time goes on evenly.
+    assert!(lines[0][0].1 > lines[2][0].1);
     let minute = lines[0][1].0 - lines[0][0].0;
     assert!((lines[1][0].0 - lines[0][29].0 - 2 * minute).abs() <= 2);
 }
@@ -143,6 +143,89 @@ fn files_that_are_compared_have_names_and_colours() {
     ] {
         assert!(texts.contains(&text), "{text}: {texts:?}");
     }
+}
+
+/// The colours of the lines of an SVG that are not of its axes.
+fn colours(svg: &str) -> Vec<&str> {
+    let lines = svg.split("<polyline ").skip(1).filter(|line| {
+        let points = line
+            .split("points=\"")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        points.split_whitespace().count() > 2
+    });
+    lines
+        .map(|line| {
+            line.split("stroke=\"")
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn each_of_many_labels_has_a_panel_with_its_name() {
+    for count in [3, 14, 40] {
+        let mut over_time = OverTime::new(&[50.0, 99.9, 100.0]).unwrap();
+        let mut heat_map = HeatMap::default();
+        for label in 0..count {
+            for second in 0..5 {
+                let one = interval(second, &[1_000, 2_000, 1_000_000]);
+                over_time.add(&format!("part.{label}"), &one).unwrap();
+                heat_map.add(&format!("part.{label}"), &one).unwrap();
+            }
+        }
+        let drawn = [
+            over_time.draw(&over_time.frame("many"), Image::Svg),
+            heat_map.draw(&heat_map.frame("many"), Image::Svg),
+        ];
+        for svg in drawn.map(|svg| String::from_utf8(svg.unwrap()).unwrap()) {
+            let texts = texts(&svg);
+            for label in 0..count {
+                let name = format!("part.{label}");
+                assert!(
+                    texts.contains(&name.as_str()),
+                    "{name} of {count}: {texts:?}"
+                );
+            }
+            assert!(!texts.iter().any(|text| text.contains("more")), "{texts:?}");
+        }
+        let svg = over_time.draw(&over_time.frame(""), Image::Svg).unwrap();
+        let svg = String::from_utf8(svg).unwrap();
+        // One legend serves all panels. The maximum is what 99.9 % do not exceed, and both are
+        // drawn, it last.
+        for key in ["max", "99.9%", "50%"] {
+            assert_eq!(texts(&svg).iter().filter(|text| **text == key).count(), 1);
+        }
+        let (lines, colours) = (lines(&svg), colours(&svg));
+        assert_eq!((lines.len(), colours.len()), (3 * count, 3 * count));
+        assert!(colours[0] != colours[1] && colours[1] != colours[2]);
+        assert_eq!(lines[0], lines[2]);
+        assert_eq!(colours[2], "#19191E");
+    }
+}
+
+#[test]
+fn a_dozen_curves_have_colours_of_their_own_and_others_another_stroke() {
+    let mut plot = Spectrum::default();
+    for label in 0..14_u64 {
+        let one = interval(0, &[1_000 << label, 5_000 << label, 9_000 << label]);
+        plot.add(&format!("part.{label}"), &one.histogram).unwrap();
+    }
+    let svg = String::from_utf8(plot.draw(&plot.frame(""), Image::Svg).unwrap()).unwrap();
+    let mut known = colours(&svg);
+    known.sort_unstable();
+    known.dedup();
+    assert_eq!(known.len(), 12);
+    // A dashed one is many lines.
+    assert!(svg.matches("<polyline").count() > 14 + 14 + 20 + 2 * 10);
+    assert!(texts(&svg).contains(&"part.13"));
 }
 
 #[test]
@@ -240,6 +323,12 @@ fn what_cannot_be_plotted_is_refused() {
         height: 200,
         ..Frame::default()
     };
-    let svg = String::from_utf8(plot.draw(&frame, Image::Svg).unwrap()).unwrap();
+    plot.draw(&frame, Image::Svg).unwrap();
+    let mut spectrum = Spectrum::default();
+    for label in 0..MOST_LABELS {
+        let one = interval(0, &[1]);
+        spectrum.add(&label.to_string(), &one.histogram).unwrap();
+    }
+    let svg = String::from_utf8(spectrum.draw(&frame, Image::Svg).unwrap()).unwrap();
     assert!(texts(&svg).iter().any(|text| text.starts_with("… and ")));
 }
