@@ -3,6 +3,7 @@
 mod entries;
 mod model;
 mod read;
+mod still;
 mod streams;
 
 use timeline::Event;
