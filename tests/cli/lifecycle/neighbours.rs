@@ -8,7 +8,7 @@ use std::path::Path;
 use timeline::files::{self, Replacement};
 use timeline::{Error, Timeline};
 
-use crate::command::fail;
+use crate::command::{fail, run};
 use crate::support::{Name, Process, Random, arguments, attach, checked, define, say, size};
 
 fn small(path: &str) -> Timeline {
@@ -134,6 +134,19 @@ fn what_a_writer_has_is_removed_only_by_force() {
     assert_eq!(error.kind(), ErrorKind::ResourceBusy, "{error}");
     let said = fail(&["rm", name.path()]);
     assert!(said.contains("is in use by"), "{said}");
+    // Nor is it cut short by what writes over other files.
+    let source = Name::new("spans");
+    log(&small(source.path()), 1);
+    let over = path.to_str().expect("a plain name");
+    for arguments in [
+        &["histogram", source.path(), "-o", over][..],
+        &["histogram", source.path(), "--plot", over],
+        &["save", source.path(), over],
+        &["record", "--once", source.path(), "-o", over],
+    ] {
+        assert_ne!(run(arguments).code, Some(0), "{arguments:?}");
+        assert_eq!(held(name.path()), [0_i64; 0]);
+    }
     log(&living, 1);
     assert_eq!(held(name.path()), [1]);
     timeline::unlink(name.path()).expect("the writer may remove its own");
