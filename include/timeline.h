@@ -888,10 +888,11 @@ timeline_status_t timeline_fields(const char *message, struct timeline_field_t *
  *
  * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
  * anything else is the path of a file. `entries`: how many entries the ring holds, a power of two
- * of at least 256; 0 means 1,048,576 (67 MiB in all). If these do not fit, 0 means the largest
- * power of two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the
- * definitions; 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`;
- * untouched when the call fails.
+ * of at least 256; 0 means 1,048,576 (67 MiB in all). If these do not fit, or would take more than
+ * half of the memory that the control groups of the process leave it, 0 means the largest power of
+ * two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the definitions;
+ * 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`; untouched
+ * when the call fails.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_IN_USE`, `TIMELINE_E_NO_SPACE`, `TIMELINE_E_NOT_A_TIMELINE`
  * (another file has that name; it is left alone), `TIMELINE_E_NOT_TRUSTED` (a timeline of another
@@ -1198,8 +1199,11 @@ timeline_status_t timeline_channel(struct timeline_t *tl, const char *name, bool
  * Follows an argument of the command line of a program, if it is meant for timeline: `-trace=` or
  * `--trace=` and a selection. A selection is `CHANNELS:RULES`, either or both of which may be
  * missing: `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules
- * as `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
- * whenever a program makes or joins a timeline; if it cannot be, this is told on standard error.
+ * as `timeline_switch` does. A level in the place of a channel is the level: `info` is `:info`.
+ * The environment variable `TIMELINE` has the same form. It is followed whenever a program makes
+ * or joins a timeline; if it cannot be, this is told on standard error. A program that has more
+ * rights than who started it does not read it. Who passes arguments of its command line to this
+ * lets whoever starts it decide what is logged.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_END` if the argument is another one, `TIMELINE_E_ARGUMENT` for
  * a selection that cannot be read, `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any

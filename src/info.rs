@@ -4,8 +4,8 @@ use std::fs::File;
 
 use crate::clock::ClockKind;
 use crate::event::{Channel, Level, Rules};
-use crate::layout::Header;
 use crate::layout::words::Cursor;
+use crate::layout::{Bound, Header};
 use crate::ring::processes::{self, Writer};
 use crate::ring::{Storage, important};
 use crate::segment::Segment;
@@ -27,6 +27,9 @@ pub struct Info {
     /// for the default when the timeline was created. False if its creator asked for a number of
     /// entries.
     pub reduced: bool,
+    /// What left too little room for the default, and the bytes that there was room for, if the
+    /// timeline says so.
+    pub bound: Option<(Bound, u64)>,
     /// Entries of one chunk.
     pub chunk_entries: u32,
     /// Chunks.
@@ -159,6 +162,7 @@ pub(crate) fn info(
         size: geometry.total,
         entries: geometry.entries,
         reduced: facts.reduced,
+        bound: facts.bound,
         chunk_entries: geometry.chunk_entries,
         chunks: geometry.chunks,
         cpu_lanes: geometry.cpu_lanes,

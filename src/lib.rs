@@ -99,7 +99,7 @@ pub use self::{
         matches_pattern, pieces, short, typed_message, values,
     },
     info::{Dropped, Info},
-    layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
+    layout::{Bound, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
     lifecycle::{name_before, remove, unlink, users},
     list::{Listed, list, names},
     ring::processes::Writer,

@@ -20,12 +20,12 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::files::{NewFile, Replacement};
 use crate::layout::words::{Cursor, Entry, State};
-use crate::layout::{ENTRY_SIZE, Header, Region, header, records};
+use crate::layout::{Bound, ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::system_names::SystemNames;
 use crate::ring::{Storage, threads};
 use crate::segment::{self, Segment};
-use crate::shm::{self, Record, store_bytes};
+use crate::shm::{self, Demand, Record, Room, Shortage, store_bytes};
 use crate::source::{self, Event, Groups};
 
 /// The result of saving.
@@ -68,6 +68,7 @@ fn refuse_long(segment: &Segment, file: &Path) -> Result<()> {
             path: file.to_path_buf(),
             needed: segment.geometry.total,
             free: shm::file_size_limit(),
+            bound: Bound::FileSize,
         }),
     }
 }
@@ -77,6 +78,7 @@ fn whole(segment: &Segment, out: &File, wanted: Option<Wanted>) -> std::io::Resu
         segment,
         out,
         wanted,
+        room: Room::of(0, shm::is_in_memory(out), Demand::Snapshot),
     };
     let saved = snapshot.write()?;
     // Otherwise lost bytes would be saved as if they had never been written.
@@ -102,6 +104,7 @@ struct Snapshot<'a> {
     segment: &'a Segment,
     out: &'a File,
     wanted: Option<Wanted<'a>>,
+    room: Room,
 }
 
 /// Important events that are saved.
@@ -116,6 +119,8 @@ impl Snapshot<'_> {
     fn write(&mut self) -> std::io::Result<Saved> {
         let geometry = &self.segment.geometry;
         self.out.set_len(geometry.total)?;
+        // All but the entries, which are looked after as they are written.
+        self.make_sure_of(geometry.total - geometry.entry().length)?;
         let CopiedChunks {
             cut,
             chunks,
@@ -144,6 +149,15 @@ impl Snapshot<'_> {
             left_out: left_out + important.left_out,
             overwritten,
         })
+    }
+
+    /// An error if so many bytes do not fit in the memory of this process, and would be its end.
+    fn make_sure_of(&self, bytes: u64) -> std::io::Result<()> {
+        let Some(Shortage { bound, free }) = self.room.for_the_last(bytes) else {
+            return Ok(());
+        };
+        let why = format!("not enough space: {free} bytes are {}", bound.leaves());
+        Err(std::io::Error::new(std::io::ErrorKind::StorageFull, why))
     }
 
     /// Copies the entries of a cut. Tries again if all of them were overwritten meanwhile: this
@@ -210,6 +224,7 @@ impl Snapshot<'_> {
     /// Writes the entries of chunks. In `entries`, those of one chunk follow those of the one
     /// before.
     fn put(&mut self, chunks: &[Chunk], mut entries: &[Entry]) -> std::io::Result<()> {
+        self.make_sure_of(entries.len() as u64 * ENTRY_SIZE)?;
         let first = self.segment.geometry.entry().offset;
         let size = u64::from(self.segment.ring.chunk_entries()) * ENTRY_SIZE;
         let mut bytes = Vec::new();

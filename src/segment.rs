@@ -15,10 +15,12 @@ use std::sync::Arc;
 use crate::clock::{Anchor, ClockKind, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
-use crate::layout::{self, Geometry, HEADER_SIZE, Header, header};
+use crate::layout::{self, Bound, Geometry, HEADER_SIZE, Header, header};
 use crate::ring::life::{KernelProcess, Seen, View};
 use crate::ring::memory::{Observed, Shared};
-use crate::shm::{self, Lock, Loss, Mapping, Name, Place, Record, load_bytes, store_bytes};
+use crate::shm::{
+    self, Lock, Loss, Mapping, Name, Place, Record, Shortage, load_bytes, store_bytes,
+};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// System calls for one look at a file that another user could cut short: some seconds' worth. Each
@@ -35,6 +37,8 @@ pub struct Facts {
     pub snapshot: bool,
     /// Whether the creator asked for no number of entries, and the default had no room.
     pub reduced: bool,
+    /// Why it had no room, and the bytes that there was room for, if that is known.
+    pub bound: Option<(Bound, u64)>,
     /// The clock that ticks are read from.
     pub clock: ClockKind,
     /// Approximate ticks per second, as the creator measured them; 0 = not known.
@@ -352,6 +356,7 @@ fn facts(head: &Header, version: (u16, u16), clock: ClockKind) -> Facts {
         version,
         snapshot: flags & header::FLAG_SNAPSHOT != 0,
         reduced: flags & header::FLAG_REDUCED != 0,
+        bound: Bound::from_number(short(&head.bound)).map(|bound| (bound, long(&head.room))),
         clock,
         tick_rate: long(&head.tick_rate),
         created_unix: long(&head.created_unix),
@@ -369,15 +374,17 @@ fn checksum(head: &mut Header) -> u32 {
     computed
 }
 
-/// The header of a new timeline of this process; `reduced`: see [`Facts::reduced`].
-pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: bool) -> Header {
+/// The header of a new timeline of this process; `reduced`: why it is smaller than the default.
+pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: Option<Shortage>) -> Header {
     let mut h = Header::zeroed();
     h.magic = layout::MAGIC.map(Into::into);
     h.version_major = layout::VERSION_MAJOR.into();
     h.version_minor = layout::VERSION_MINOR.into();
     h.header_size = (HEADER_SIZE as u32).into();
-    if reduced {
+    if let Some(shortage) = reduced {
         h.flags = header::FLAG_REDUCED.into();
+        h.bound = (shortage.bound as u32).into();
+        h.room = shortage.free.into();
     }
     geometry.store(&mut h);
     h.clock = clock.number().into();

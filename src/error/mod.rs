@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error as ThisError;
 
 use crate::access::{Owner, Refusal};
+use crate::layout::Bound;
 use text::{not_trusted, told, users};
 
 /// The result of every fallible call of this crate.
@@ -76,16 +77,18 @@ pub enum Error {
         owner: Owner,
     },
 
-    /// The file system has too little room for the whole timeline.
-    #[error("not enough space for {}: it needs {needed} bytes, and {free} are free; free some \
-        space, or ask for fewer entries", .path.display())]
+    /// There is too little room for the whole timeline.
+    #[error("not enough space for {}: it needs {needed} bytes, and {free} are {}; free some \
+        space, or ask for fewer entries", .path.display(), .bound.leaves())]
     NoSpace {
         /// The name or file asked for.
         path: PathBuf,
         /// Bytes the timeline needs.
         needed: u64,
-        /// Bytes the file system has left.
+        /// Bytes that there is room for.
         free: u64,
+        /// What leaves no more.
+        bound: Bound,
     },
 
     /// The file does not start with the magic.

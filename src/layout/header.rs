@@ -52,7 +52,9 @@ record! {
         0x128 pub created_ticks: AtomicU64,
         /// The creator's process id.
         0x130 pub creator_pid: AtomicU32,
-        0x134 _unused_134: [AtomicU8; 4],
+        /// Why it has fewer entries than the default: the number of a [`Bound`](super::Bound); 0 =
+        /// it has not, or that is not known.
+        0x134 pub bound: AtomicU32,
         /// Start of the creator, in clock ticks since boot.
         0x138 pub creator_start: AtomicU64,
         /// The kernel's boot id.
@@ -62,7 +64,9 @@ record! {
         /// Bytes at the end of the strings that are kept for [interned](super::words::INTERNED)
         /// texts.
         0x158 pub interned: AtomicU64,
-        0x160 _unused_160: [AtomicU8; 32],
+        /// Bytes that there was room for then.
+        0x160 pub room: AtomicU64,
+        0x168 _unused_168: [AtomicU8; 24],
         /// Path of the creator's executable, NUL-padded.
         0x180 pub creator_exe: [AtomicU8; 256],
         0x280 _unused_280: [AtomicU8; 384],

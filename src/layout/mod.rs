@@ -3,6 +3,8 @@
 //! docs/format.md states the same in prose. tests/archive/format/ compares its tables with the
 //! records here; the `_Static_assert`s of tests/c/layout.c are about the same bytes.
 
+#[cfg(not(loom))]
+pub mod bound;
 // Loom's atomics have another size; its model needs the words alone.
 #[cfg(not(loom))]
 pub mod geometry;
@@ -12,6 +14,8 @@ pub mod header;
 pub mod records;
 pub mod words;
 
+#[cfg(not(loom))]
+pub use bound::Bound;
 #[cfg(not(loom))]
 pub use geometry::{Geometry, Region};
 #[cfg(not(loom))]

@@ -12,6 +12,7 @@
 //! all of it for a moment, and any other program that needs a page of /dev/shm at that moment would
 //! die. No space is left free for others on purpose, because there is no way to know how much they
 //! need. A program that shares a small /dev/shm should ask for a size, which either fits or fails.
+//! Memory is another matter, because too little of it ends the program: see src/shm/room.rs.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -22,10 +23,10 @@ use super::staging::Staging;
 use super::{LOOKS, former, locked_at, magic};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::layout::{self, Geometry};
+use crate::layout::{self, Bound, Geometry};
 use crate::ring::lanes;
 use crate::segment::{self, Segment, Use};
-use crate::shm::{self, LockFile, Name, Record, Trust};
+use crate::shm::{self, Demand, LockFile, Name, NoReserve, Record, Room, Shortage, Trust};
 
 /// How often a creator asks for space while another creator has it.
 const ATTEMPTS: u32 = 100;
@@ -59,32 +60,64 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     let trust = &plan.trust;
     let mut sizes = geometries(plan)?.into_iter();
     check_mode(plan.mode)?;
-    let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), false);
+    let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), None);
     // Checked before anything is built. Checked again when the timeline gets its name, because the
     // file there may change until then.
     lock_corpse(name, trust)?;
     let staging = Staging::new(name)?;
-    for attempt in 0.. {
-        let error = match build(name, &staging, geometry, reduced) {
+    let mut attempts = 0..ATTEMPTS;
+    loop {
+        let demand = match (plan.entries, sizes.len()) {
+            (Some(_), _) => Demand::Asked,
+            (None, 0) => Demand::Least,
+            (None, _) => Demand::Default,
+        };
+        let error = match build(name, &staging, geometry, reduced, demand) {
             Ok(segment) => return place(name, staging, plan).map(|lock| (segment, lock)),
             Err(error) => error,
         };
-        let no_space = matches!(error, Error::NoSpace { .. });
-        if let Some(less) = sizes.next().filter(|_| no_space) {
-            (geometry, reduced) = (less, true);
+        let Some((shortage, missing)) = shortage(&error) else {
+            // The name may be in use now, by the creator that had the space.
+            lock_corpse(name, trust)?;
+            return Err(error);
+        };
+        if let Some(less) = sizes.next() {
+            (geometry, reduced) = (less, Some(shortage));
             staging.empty(name)?;
-        } else if no_space && attempt < ATTEMPTS && staging.has_rivals(name) {
+            continue;
+        }
+        // Otherwise as above.
+        let corpse = lock_corpse(name, trust)?;
+        staging.empty(name)?;
+        if attempts.next().is_none() {
+            return Err(error);
+        }
+        let has_room = corpse.is_some() && former::make_room(name, trust, missing);
+        drop(corpse);
+        if has_room {
+            // What it would replace is gone. There may be room for more than the least now.
+            sizes = geometries(plan)?.into_iter();
+            (geometry, reduced) = (sizes.next().expect("one at least"), None);
+        } else if staging.has_rivals(name) {
             // Several creators may each have got a part of space that is enough for one.
-            staging.empty(name)?;
             std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
-            lock_corpse(name, trust)?;
         } else {
-            // Otherwise the name may be in use now, by the creator that had the space.
-            lock_corpse(name, trust)?;
             return Err(error);
         }
     }
-    unreachable!("the last attempt returns")
+}
+
+/// What leaves too little room, and how many bytes are missing.
+fn shortage(error: &Error) -> Option<(Shortage, u64)> {
+    match *error {
+        Error::NoSpace {
+            needed,
+            free,
+            bound,
+            ..
+        } => Some((Shortage { bound, free }, needed.saturating_sub(free))),
+        _ => None,
+    }
 }
 
 /// The sizes to try until there is room: the one that was asked for, or the default and then half
@@ -126,28 +159,51 @@ fn geometries(plan: &Plan) -> Result<Vec<Geometry>> {
     Ok(sizes.into_iter().map(geometry).collect())
 }
 
-fn build(name: &Name, staging: &Staging, geometry: Geometry, reduced: bool) -> Result<Segment> {
+fn build(
+    name: &Name,
+    staging: &Staging,
+    geometry: Geometry,
+    reduced: Option<Shortage>,
+    demand: Demand,
+) -> Result<Segment> {
     use std::os::unix::fs::FileExt;
     let file = staging.file();
     let clock = ClockKind::detect();
     let fail = |doing, e| Error::io(doing, name.given(), e);
-    shm::reserve(file, geometry.total).map_err(|(e, free)| match e.raw_os_error() {
-        Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG) => Error::NoSpace {
-            path: name.given().to_path_buf(),
-            needed: geometry.total,
-            free,
-        },
-        _ => fail("reserve space for", e),
+    let too_little = |Shortage { bound, free }| Error::NoSpace {
+        path: name.given().to_path_buf(),
+        needed: geometry.total,
+        free,
+        bound,
+    };
+    let room = Room::of(geometry.total, shm::is_in_memory(file), demand);
+    if let Some(shortage) = room.to_map(geometry.total) {
+        return Err(too_little(shortage));
+    }
+    shm::reserve(file, geometry.total, &room).map_err(|e| match e {
+        NoReserve::Short(shortage) => too_little(shortage),
+        NoReserve::Failed(e) => fail("reserve space for", e),
     })?;
     file.set_len(geometry.total).map_err(|e| fail("size", e))?;
     let mut header = segment::new_header(&geometry, clock, reduced);
     file.write_all_at(header.bytes_mut(), 0)
         .map_err(|e| fail("write the header of", e))?;
-    let segment = Segment::load(name, file, Use::Log)?;
+    let segment = Segment::load(name, file, Use::Log).map_err(|error| match &error {
+        // Of a limit that is not known, or with all memory locked (`mlockall`).
+        Error::Io { source, .. } if is_short_of_addresses(source) => too_little(Shortage {
+            bound: Bound::AddressSpace,
+            free: 0,
+        }),
+        _ => error,
+    })?;
     lanes::initialise(&segment.shared());
     // Mapping touched every page since the first anchor, so the two already give a tick rate.
     segment.add_anchor();
     Ok(segment)
+}
+
+fn is_short_of_addresses(error: &std::io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOMEM | libc::EAGAIN))
 }
 
 /// An error for permission bits that a timeline must not have.

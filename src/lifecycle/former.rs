@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::held::{Held, living};
@@ -94,6 +95,24 @@ pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
     shm::rename_new(name.file(), &to).map(|()| to)
 }
 
+/// Removes the timeline that [`keep`] would replace, if it has at least so many bytes. Returns
+/// whether it did. The caller holds the lifecycle lock of the one that is to be kept.
+pub fn make_room(name: &Name, trust: &Trust, bytes: u64) -> bool {
+    let replaceable = |suffix: String| {
+        let at = name.beside(&suffix);
+        match found_at(&at, trust) {
+            Found::Replaceable(held) => Some((at, held)),
+            _ => None,
+        }
+    };
+    let former = suffixes(name, trust).into_iter().find_map(replaceable);
+    former.is_some_and(|(at, held)| {
+        // Blocks have 512 bytes, whatever the file system.
+        let taken = held.file().metadata().map(|found| found.blocks() * 512);
+        taken.is_ok_and(|taken| taken >= bytes) && std::fs::remove_file(at.file()).is_ok()
+    })
+}
+
 /// What stands at the name of a kept timeline.
 enum Found {
     Nothing,
@@ -132,8 +151,6 @@ fn found_at(to: &Name, trust: &Trust) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
-
     use super::*;
 
     #[test]

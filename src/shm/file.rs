@@ -10,6 +10,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::descriptor::open_as;
+use super::room::{Room, Shortage, limit};
+use crate::layout::Bound;
 
 /// Opens an existing file. A symbolic link at its end is followed for reading only, because a
 /// folder that all users may write to must not lead a writer elsewhere.
@@ -168,22 +170,30 @@ pub fn is_in_memory(file: &File) -> bool {
 }
 
 /// The largest file this process may write, in bytes.
+#[allow(
+    clippy::unnecessary_cast,
+    reason = "another type with other C libraries"
+)]
 pub fn file_size_limit() -> u64 {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is a valid place for one.
-    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
-        0 => limit.rlim_cur,
-        _ => u64::MAX,
-    }
+    limit(libc::RLIMIT_FSIZE as u32)
 }
 
-/// Reserves all bytes of the file in the file system, so that no later write lacks space.
-///
-/// On failure, returns how many bytes are free.
-pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
+/// Why no bytes could be reserved.
+#[derive(Debug)]
+pub enum NoReserve {
+    /// There is too little room.
+    Short(Shortage),
+    /// The system refused.
+    Failed(io::Error),
+}
+
+/// How many bytes are reserved between two looks at the memory that is left.
+const AT_ONCE: u64 = 4 << 20;
+
+/// Reserves all bytes of the file in the file system, so that no later write lacks space. Ends
+/// early if there is too little `room`.
+pub fn reserve(file: &File, bytes: u64, room: &Room) -> Result<(), NoReserve> {
+    let short = |bound, free| Err(NoReserve::Short(Shortage { bound, free }));
     // Bytes in all, bytes free, and bytes free for unprivileged users.
     let space = || {
         let found = nix::sys::statvfs::fstatvfs(file).ok()?;
@@ -195,22 +205,32 @@ pub fn reserve(file: &File, bytes: u64) -> Result<(), (io::Error, u64)> {
     let free = || space().map_or(0, |(_, _, available)| available);
     // Beyond this limit the kernel would send SIGXFSZ, which ends most programs.
     if bytes > file_size_limit() {
-        return Err((io::Error::from_raw_os_error(libc::EFBIG), file_size_limit()));
+        return short(Bound::FileSize, file_size_limit());
     }
     // Checked first: a failed attempt takes all free space for a moment, in which other programs
     // get none. A file system that reports no blocks has no limit.
     if space().is_some_and(|(all, left, _)| all > 0 && left < bytes) {
-        return Err((io::Error::from_raw_os_error(libc::ENOSPC), free()));
+        return short(Bound::FileSystem, free());
     }
-    let length = libc::off_t::try_from(bytes).expect("at most 2^40 bytes");
-    loop {
-        match nix::fcntl::posix_fallocate(file, 0, length) {
-            Ok(()) => return Ok(()),
-            Err(nix::Error::EINTR) => continue,
-            Err(e) => {
-                let free = free();
-                return Err((e.into(), free));
+    let mut done = 0;
+    while done < bytes {
+        if let Some(shortage) = room.for_the_last(bytes - done) {
+            return Err(NoReserve::Short(shortage));
+        }
+        let more = match room.is_in_memory() {
+            true => AT_ONCE.min(bytes - done),
+            false => bytes - done,
+        };
+        let [start, length] = [done, more].map(|n| libc::off_t::try_from(n).expect("below 2^40"));
+        match nix::fcntl::posix_fallocate(file, start, length) {
+            Ok(()) => done += more,
+            Err(nix::Error::EINTR) => {}
+            Err(nix::Error::ENOSPC | nix::Error::EDQUOT) => {
+                return short(Bound::FileSystem, free());
             }
+            Err(nix::Error::EFBIG) => return short(Bound::FileSize, file_size_limit()),
+            Err(error) => return Err(NoReserve::Failed(error.into())),
         }
     }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Shared memory: the only mmap, its files, and locks that the kernel drops when a process ends.
 
 mod cancel;
+mod cgroup;
 mod descriptor;
 mod file;
 mod inherited;
@@ -9,14 +10,15 @@ mod mapping;
 mod name;
 mod pieces;
 mod record;
+mod room;
 mod shared_file;
 mod trust;
 
 pub use cancel::{unnoticed, without_cancellation};
 pub use descriptor::{open_as, open_regular, open_to_read, read_dir, read_to_string};
 pub use file::{
-    Temporary, create, create_unnamed, file_size_limit, is_at, is_in_memory, name_new, open,
-    open_nofollow, rename_new, reserve, unguessable,
+    NoReserve, Temporary, create, create_unnamed, file_size_limit, is_at, is_in_memory, name_new,
+    open, open_nofollow, rename_new, reserve, unguessable,
 };
 pub use inherited::prepare as prepare_for_forks;
 pub use lock::{Lock, LockFile, Opening, Patience, slots_locked};
@@ -24,6 +26,7 @@ pub use mapping::Mapping;
 pub use name::{Name, live_names, numbered, without_number};
 pub use pieces::Loss;
 pub use record::{Place, Record, load_bytes, store_bytes};
+pub use room::{Demand, Room, Shortage};
 pub use shared_file::SharedFile;
 pub use trust::{Trust, is_own, others_may_cut, owner};
 

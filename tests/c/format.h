@@ -30,12 +30,13 @@ typedef struct {
   uint32_t processes, clock;
   region_t regions[REGIONS];
   uint64_t created_unix, created_ticks;
-  uint32_t creator_pid, unused_134;
+  uint32_t creator_pid, bound;
   uint64_t creator_start;
   unsigned char boot_id[16];
   uint64_t tick_rate;
   uint64_t interned;
-  unsigned char unused_160[0x180 - 0x160];
+  uint64_t room;
+  unsigned char unused_168[0x180 - 0x168];
   char creator_exe[256];
   unsigned char unused_280[0x400 - 0x280];
   uint8_t cpu_nodes[1024];

@@ -68,6 +68,8 @@ class Timeline:
         checked = data[:0x14] + bytes(4) + data[0x18:0x800]
         expect(zlib.crc32(checked) == self.u32(0x014), "checksum")
         self.snapshot = self.u32(0x010) & 1 == 1
+        is_reduced = self.u32(0x010) & 2 == 2
+        expect(is_reduced or (self.u32(0x134), self.u64(0x160)) == (0, 0), "no bound of a ring that fits")
         total = self.u64(0x018)
         expect(len(data) >= total, "total_size bytes")
         self.entries = self.u64(0x020)

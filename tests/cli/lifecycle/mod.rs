@@ -5,6 +5,7 @@ mod alive;
 mod define;
 mod foreign;
 mod level;
+mod memory;
 mod names;
 mod neighbours;
 mod race;

@@ -266,6 +266,34 @@ pub fn has_little_shared_memory(given: &[String]) {
     creates_the_largest(&format!("{}/limited.timeline", given[0]), most);
 }
 
+/// Creates a timeline again and again where three of its size have no room.
+pub fn restarts_where_two_fit(_: &[String]) {
+    if !mount_small("/dev/shm", 24 << 20) {
+        return println!("no file system can be mounted here: nothing is tested");
+    }
+    for round in 0..4 {
+        let timeline = Timeline::with_size("/two", 1 << 16, 1 << 20).expect("there is room");
+        timeline.log(define(&timeline), arguments(1, round));
+        std::fs::write("/dev/shm/other", vec![1; 10 << 20]).expect("room for other files");
+        let former = attach("/two").former();
+        assert_eq!(former.is_some(), round > 0);
+        if let Some(former) = former {
+            let last = former.events(Order::NewestFirst).next().expect("an event");
+            assert_eq!(checked(&last).1, round - 1);
+        }
+    }
+    // While there is no room even without it, the former one stays.
+    std::fs::write("/dev/shm/other", vec![1; 11 << 20]).expect("room");
+    let error = Timeline::with_size("/two", 1 << 20, 1 << 20).err();
+    assert!(matches!(error, Some(Error::NoSpace { .. })), "{error:?}");
+    assert!(timeline::Attached::open("/two.prev").is_ok());
+}
+
+#[test]
+fn the_oldest_of_three_runs_makes_room_for_the_newest() {
+    Process::start(restarts_where_two_fit, &[]).finish();
+}
+
 #[test]
 fn without_a_size_a_timeline_gets_the_largest_that_fits() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -299,8 +299,12 @@ fn spaced(rate: Rate) -> String {
 }
 
 fn ring(info: &Info) -> String {
+    let why = match info.bound {
+        Some((bound, room)) => format!(", {} were {}", Bytes(room), bound.leaves()),
+        None => String::new(),
+    };
     let reduced = match info.reduced {
-        true => format!("; {} did not fit", Count(DEFAULT_ENTRIES)),
+        true => format!("; {} did not fit{why}", Count(DEFAULT_ENTRIES)),
         false => String::new(),
     };
     format!(
@@ -390,6 +394,8 @@ pub fn object(path: &str, info: &Info) -> Value {
         "sampled_level": (info.boost != Level::NONE).then(|| info.boost.to_string()),
         "entries": info.entries,
         "reduced": info.reduced,
+        "bound": info.bound.map(|(bound, _)| bound.name()),
+        "room": info.bound.map(|(_, room)| room),
         "chunks": info.chunks,
         "chunk_entries": info.chunk_entries,
         "cpu_lanes": info.cpu_lanes,
