@@ -105,7 +105,7 @@ pub use self::{
     ring::processes::Writer,
     ring::threads::Thread,
     save::Saved,
-    shm::Trust,
+    shm::{Trust, variable},
     source::{
         AlikeEvents, Encoding, EntryEvent, Event, EventWords, Events, Follow, FollowFrom, Frame,
         LaneRun, Order, Payload, PlacedEvent, Source, ThreadRef,

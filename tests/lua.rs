@@ -4,7 +4,8 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -336,6 +337,40 @@ fn a_library_that_is_not_found_is_an_error_that_lists_where_it_was_looked_for() 
         said.contains("/absent/libtimeline.so") && !said.contains("target"),
         "{said}"
     );
+}
+
+#[test]
+fn a_program_with_the_rights_of_its_file_loads_no_library_that_who_starts_it_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let flags = nix::sys::statvfs::statvfs(folder.path()).expect("a file system");
+    let has_rights = !flags
+        .flags()
+        .contains(nix::sys::statvfs::FsFlags::ST_NOSUID);
+    if !support::user::are_root() || !has_rights {
+        return println!("not run: no program here can have more rights than who starts it");
+    }
+    let found = run(limited("which").arg("luajit"), "which");
+    let found = String::from_utf8(found.stdout).expect("a path");
+    let program = folder.path().join("luajit");
+    fs::copy(found.trim_end(), &program).expect("copied");
+    for file in ["timeline.lua", "timeline_cdef.lua"] {
+        fs::copy(root().join("lua").join(file), folder.path().join(file)).expect("copied");
+    }
+    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
+    let said = |mode: u32, user: u32| {
+        fs::set_permissions(&program, PermissionsExt::from_mode(mode)).expect("set");
+        let mut program = limited(program.to_str().expect("a plain name"));
+        program
+            .uid(user)
+            .env("TIMELINE_LIBRARY", "/absent/libtimeline.so")
+            .env("LUA_PATH", folder.path().join("?.lua"))
+            .args(["-e", "print(pcall(require, 'timeline'))"]);
+        let output = program.output().expect("ran");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(said(0o755, 0).contains("/absent/"));
+    let said = said(0o4755, support::user::NOBODY);
+    assert!(!said.is_empty() && !said.contains("/absent/"), "{said}");
 }
 
 #[test]

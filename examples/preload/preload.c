@@ -136,8 +136,8 @@ static int was_ours(const char *path)
  * earlier run is not joined but kept, as NAME.prev. */
 static timeline_status_t open_timeline(char *path, size_t size)
 {
-    const char *named = getenv("TIMELINE_PRELOAD");
-    const char *entries = getenv("TIMELINE_PRELOAD_ENTRIES");
+    const char *named = secure_getenv("TIMELINE_PRELOAD");
+    const char *entries = secure_getenv("TIMELINE_PRELOAD_ENTRIES");
     uint64_t count = entries ? strtoull(entries, NULL, 0) : 0;
     if (named && *named)
         snprintf(path, size, "%s", named);

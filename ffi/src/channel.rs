@@ -32,8 +32,11 @@ pub unsafe extern "C-unwind" fn timeline_channel(
 /// Follows an argument of the command line of a program, if it is meant for timeline: `-trace=` or
 /// `--trace=` and a selection. A selection is `CHANNELS:RULES`, either or both of which may be
 /// missing: `itv,-bbc:info,engine=packet` switches the channel itv on and bbc off, and adds rules
-/// as `timeline_switch` does. The environment variable `TIMELINE` has the same form. It is followed
-/// whenever a program makes or joins a timeline; if it cannot be, this is told on standard error.
+/// as `timeline_switch` does. A level in the place of a channel is the level: `info` is `:info`.
+/// The environment variable `TIMELINE` has the same form. It is followed whenever a program makes
+/// or joins a timeline; if it cannot be, this is told on standard error. A program that has more
+/// rights than who started it does not read it. Who passes arguments of its command line to this
+/// lets whoever starts it decide what is logged.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_END` if the argument is another one, `TIMELINE_E_ARGUMENT` for
 /// a selection that cannot be read, `TIMELINE_E_FULL`, `TIMELINE_E_BUSY` or `TIMELINE_E_IO`. Any

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use crate::error::{Error, Result};
 use crate::event::{
-    Attributes, Channel, Definitions, EventId, Level, Priority, Rules, Selection, channel_name,
+    Attributes, Channel, Definitions, EventId, Level, Priority, Rules, Selection, Switch,
+    channel_name,
 };
 use crate::lifecycle;
 use crate::segment::{Segment, Use};
@@ -44,6 +45,9 @@ pub(crate) struct Inner {
     /// The process in which a call site waited for the lock in vain: until one gets the lock, none
     /// waits for long. 0 = none.
     hasty: AtomicU32,
+    /// What who started this program wants of channels. Those that are not defined yet are switched
+    /// when this process defines an event of them. They never change.
+    wishes: Vec<Switch>,
 }
 
 impl Control {
@@ -78,6 +82,7 @@ impl Control {
                 segment,
                 file,
                 hasty: AtomicU32::new(0),
+                wishes: Vec::new(),
             }),
         };
         let lock = control.lock()?;
@@ -237,6 +242,32 @@ impl Control {
         Ok(())
     }
 
+    /// Does what who started this program wants, without using up what others need: no channel is
+    /// defined, and rules take at most half of the room for them. The caller has the only copy.
+    ///
+    /// # Errors
+    /// Those of [`select`](Control::select), except for channels. Then nothing has changed.
+    pub(crate) fn wish(&mut self, selection: Selection) -> Result<()> {
+        if selection == Selection::default() {
+            return Ok(());
+        }
+        let lock = self.lock()?;
+        let (definitions, path) = (&self.segment().definitions, self.path());
+        if let Some(rules) = &selection.rules {
+            definitions.refuse_many_rules(path, rules)?;
+        }
+        definitions.switch_known_channels(path, &selection.channels)?;
+        if let Some(rules) = &selection.rules {
+            definitions.add_rules(path, rules)?;
+        }
+        self.segment().add_anchor();
+        drop(lock);
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.wishes = selection.channels;
+        }
+        Ok(())
+    }
+
     /// Raises the level for a short time, again and again: `for_` of every `every`. Dropping the
     /// result restores the level. Meant for bursts of detail: 100 µs every 10 ms, say.
     ///
@@ -256,7 +287,7 @@ impl Control {
         attributes: &Attributes,
     ) -> Result<EventId> {
         let lock = self.lock()?;
-        self.defining(lock, |all| {
+        self.defining(lock, attributes, |all| {
             all.define(self.path(), category, priority, message, attributes)
         })
     }
@@ -270,7 +301,7 @@ impl Control {
         attributes: &Attributes,
     ) -> Result<EventId> {
         let lock = self.lock_in_passing()?;
-        self.defining(lock, |all| {
+        self.defining(lock, attributes, |all| {
             let path = self.path();
             all.define_event(path, category, priority, message, statement, attributes)
         })
@@ -285,7 +316,7 @@ impl Control {
         attributes: &Attributes,
     ) -> Result<EventId> {
         let lock = self.lock_in_passing()?;
-        self.defining(lock, |all| {
+        self.defining(lock, attributes, |all| {
             let path = self.path();
             all.define_printf(path, category, priority, format, statement, attributes)
         })
@@ -293,15 +324,21 @@ impl Control {
 
     pub(crate) fn define_module(&self, module: &str) -> Result<()> {
         let lock = self.lock_in_passing()?;
-        self.defining(lock, |all| all.define_module(self.path(), module))
+        let none = Attributes::default();
+        self.defining(lock, &none, |all| all.define_module(self.path(), module))
     }
 
     fn defining<T>(
         &self,
         _lock: LockFile,
+        attributes: &Attributes,
         define: impl FnOnce(&Definitions) -> Result<T>,
     ) -> Result<T> {
-        let defined = define(&self.segment().definitions)?;
+        let definitions = &self.segment().definitions;
+        let defined = define(definitions)?;
+        if !self.inner.wishes.is_empty() {
+            definitions.grant(self.path(), attributes.channels, &self.inner.wishes)?;
+        }
         self.segment().add_anchor();
         Ok(defined)
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::channels::{Channel, Switch};
+use super::channels::{Channel, Switch, channels_of_event};
 use super::rules::Rules;
 use super::switches::Switches;
 use super::{Definitions, Level, Priority};
@@ -61,6 +61,45 @@ impl Definitions {
         self.enable_all();
         self.switches.applied();
         Ok(())
+    }
+
+    /// An error if these rules, added to those that were asked for, take more than half of the room
+    /// for rules: who says so may not use it up.
+    pub fn refuse_many_rules(&self, path: &Path, later: &Rules) -> Result<()> {
+        let mut rules = self.rules();
+        rules.add(later);
+        let (needed, capacity) = (rules.text().len(), Switches::LONGEST / 2);
+        match needed > capacity {
+            false => Ok(()),
+            true => Err(Error::RulesFull {
+                path: path.to_path_buf(),
+                needed,
+                capacity,
+            }),
+        }
+    }
+
+    /// Switches those of these channels that are defined. The caller holds the define lock.
+    pub fn switch_known_channels(&self, path: &Path, wanted: &[Switch]) -> Result<()> {
+        let is_known = |switch: &&Switch| self.channels.known([&switch.0]).is_some();
+        let known: Vec<_> = wanted.iter().filter(is_known).cloned().collect();
+        match known.is_empty() {
+            true => Ok(()),
+            false => self.switch_channels(path, &known),
+        }
+    }
+
+    /// Switches the channels of an event, which are defined, as these wishes say. Those that
+    /// somebody has switched stay as they are. The caller holds the define lock.
+    pub fn grant(&self, path: &Path, channels: &str, wishes: &[Switch]) -> Result<()> {
+        let names = channels_of_event(channels)?;
+        let switched = self.channels.all().into_iter().filter(|each| each.switched);
+        let switched: Vec<_> = switched.map(|each| each.name).collect();
+        let is_granted = |(wish, _): &&Switch| {
+            names.iter().any(|(name, _)| name == wish) && !switched.contains(wish)
+        };
+        let granted: Vec<_> = wishes.iter().filter(is_granted).cloned().collect();
+        self.switch_known_channels(path, &granted)
     }
 
     /// Sets the sampler's level. The caller holds the define lock.

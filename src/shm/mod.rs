@@ -28,7 +28,7 @@ pub use pieces::Loss;
 pub use record::{Place, Record, load_bytes, store_bytes};
 pub use room::{Demand, Room, Shortage};
 pub use shared_file::SharedFile;
-pub use trust::{Trust, is_own, others_may_cut, owner};
+pub use trust::{Trust, is_own, others_may_cut, owner, variable};
 
 use descriptor::identity;
 

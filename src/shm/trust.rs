@@ -1,8 +1,9 @@
-//! The owner of a file, and the users whose files a writer maps.
+//! The owner of a file, the users whose files a writer maps, and whose environment is believed.
 //!
 //! A user who may write to a mapped file may cut it short, and the kernel then ends every program
 //! that touches the lost part. A user who may write to a timeline may forge events in it.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
@@ -46,6 +47,29 @@ pub fn owner(file: &File) -> io::Result<Owner> {
 pub fn others_may_cut(file: &File) -> io::Result<bool> {
     let owner = owner(file)?;
     Ok(owner.mode & BY_OTHERS != 0 || (owner.user != 0 && !is_own(file)))
+}
+
+/// A variable of the environment; none if this program has more rights than who started it.
+///
+/// Whoever starts a program chooses its environment. A program with the rights of its file (setuid,
+/// setgid, or capabilities of a file) must not be told by that person what to log, to run, or to
+/// read. So the library, the Lua module and the command ask this, and not the system.
+///
+/// # Example
+/// ```
+/// assert_eq!(timeline::variable("TIMELINE_NO_SUCH_VARIABLE"), None);
+/// ```
+pub fn variable(name: &str) -> Option<OsString> {
+    match has_rights_of_its_file() {
+        true => None,
+        false => std::env::var_os(name),
+    }
+}
+
+/// Whether the kernel started this program with rights that who started it does not have.
+fn has_rights_of_its_file() -> bool {
+    // SAFETY: getauxval only reads what the kernel gave this process.
+    (unsafe { libc::getauxval(libc::AT_SECURE) }) != 0
 }
 
 /// Whether a file belongs to the user of this process.

@@ -58,8 +58,11 @@ pub struct Timeline {
 
 impl Timeline {
     /// Creates a timeline of 1,048,576 entries (67 MiB in all) and a string table of 1 MiB. If that
-    /// does not fit, as in a container with 64 MiB of shared memory, it gets the largest power of
-    /// two that fits, at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so.
+    /// does not fit, as in a container with 64 MiB of shared memory, or would take more than half
+    /// of the memory that the control groups of this process leave it, it gets the largest power of
+    /// two that fits, at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so, and
+    /// [`Info::bound`](crate::Info::bound) why. If it does not fit beside the timelines of two
+    /// earlier runs, the older one of them is removed first.
     ///
     /// A name with one leading slash and no other (`/timeline`) is a POSIX shared-memory object;
     /// any other name is a file. If the name was used before and all its writers have ended, their
@@ -156,8 +159,8 @@ impl Timeline {
             Ok(own) => own,
             Err(_) => lifecycle.file().try_clone().map_err(fail)?,
         };
-        let control = Control::over(segment, file)?;
-        environment::follow(&control);
+        let mut control = Control::over(segment, file)?;
+        environment::follow(&mut control);
         Ok(Timeline { log, control })
     }
 

@@ -97,6 +97,11 @@ fn words_that_are_no_rules_are_told_and_change_nothing() {
         (&["priority", "net=info,error"], "\"error\" is no rule"),
         (&["enable", "a b"], "\"+a b\" is no rule"),
         (&["disable"], "the EVENTS to disable are missing"),
+        (
+            &["enable", "net.idle", "info"],
+            "and info is a level; `timeline priority info`",
+        ),
+        (&["disable", "all"], "and all is a level"),
     ] {
         let arguments = [&arguments[..1], &[name.path()], &arguments[1..]].concat();
         let ran = run(&arguments);

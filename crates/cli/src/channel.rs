@@ -17,8 +17,8 @@ use crate::trust::Trusted;
 /// on. Switching takes
 /// effect at once, in every process that writes to the timeline. A channel need not be defined:
 /// events that are defined later follow. TIMELINE=itv,bbc:packet in the environment of a program
-/// switches channels on when it starts, and sets rules behind the colon; see `timeline help
-/// priority`.
+/// switches channels on when it starts, or when it defines events of them, and sets rules behind
+/// the colon; see `timeline help priority`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

@@ -22,7 +22,7 @@ impl Pager {
     pub fn start() -> Pager {
         let named = ["TIMELINE_PAGER", "PAGER"]
             .into_iter()
-            .find_map(|name| env::var(name).ok());
+            .find_map(|name| timeline::variable(name)?.into_string().ok());
         let command = named.unwrap_or_else(|| "less".into());
         if !output::is_terminal() || ["", "cat"].contains(&command.trim()) {
             return Pager(None);

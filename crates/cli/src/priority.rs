@@ -182,6 +182,17 @@ fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
         let message = format!("the EVENTS to {verb} are missing, such as 'engine.*'");
         return Err(Failure::misuse(verb, message));
     }
+    if let Some(level) = names
+        .events
+        .iter()
+        .find(|word| word.parse::<Level>().is_ok())
+    {
+        let message = format!(
+            "expected names of events, which have a dot, and {level} is a level; `timeline \
+             priority {level}` sets that"
+        );
+        return Err(Failure::misuse(verb, message));
+    }
     let mut rules = Rules::default();
     for glob in &names.events {
         let rule = Rules::events(glob, on);

@@ -19,12 +19,12 @@ use jiff::{Timestamp, Zoned};
 pub fn local_zone() -> TimeZone {
     // `TimeZone::system` reads all folders of the zoneinfo database to find the name of the zone,
     // which takes a millisecond. Nothing here shows that name.
-    let rules = match std::env::var_os("TZ") {
-        None => fs::read("/etc/localtime").ok(),
-        Some(_) => None,
-    };
+    if timeline::variable("TZ").is_some() {
+        return TimeZone::system();
+    }
+    let rules = fs::read("/etc/localtime").ok();
     let zone = rules.and_then(|rules| TimeZone::tzif("local", &rules).ok());
-    zone.unwrap_or_else(TimeZone::system)
+    zone.unwrap_or(TimeZone::UTC)
 }
 
 /// The present time in the local time zone.

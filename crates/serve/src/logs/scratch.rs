@@ -6,7 +6,7 @@
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -40,11 +40,16 @@ impl Scratch {
         let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Somebody may have tidied up the directory for temporary files.
         if own.as_ref().is_none_or(|own| !own.folder.path().exists()) {
-            *own = Some(Own::new(&std::env::temp_dir()).map_err(failed)?);
+            *own = Some(Own::new(&temporary()).map_err(failed)?);
         }
         let own = own.as_ref().expect("it was made");
         private("").tempdir_in(own.folder.path()).map_err(failed)
     }
+}
+
+/// The directory for temporary files.
+fn temporary() -> PathBuf {
+    timeline::variable("TMPDIR").map_or("/tmp".into(), PathBuf::from)
 }
 
 /// Makes directories that only this user can enter.
@@ -76,7 +81,7 @@ impl Own {
 
 /// Removes what dead servers of this user left in the directory for temporary files.
 pub fn remove_dead() {
-    remove_dead_in(&std::env::temp_dir());
+    remove_dead_in(&temporary());
 }
 
 fn remove_dead_in(temporary: &Path) {
