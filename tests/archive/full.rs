@@ -351,3 +351,68 @@ fn the_oldest_files_go_before_more_is_written() {
     let expected: Vec<i64> = (5_000 - events.len() as i64..5_000).collect();
     assert!(events.len() > 500 && events == expected, "{}", events.len());
 }
+
+#[test]
+fn a_recorder_that_begins_where_it_may_not_write_waits() {
+    for output in ["flight.tla", "flights/"] {
+        let mut flight = Flight::not_there("read-only", 1 << 12, output);
+        let Some(mounted) = Mounted::on(flight.folder.path(), 1 << 20) else {
+            return;
+        };
+        flight.restart();
+        flight.log(100);
+        let remount = |option: &str| {
+            let mut mount = Command::new("mount");
+            mount
+                .args(["-o", &format!("remount,{option}")])
+                .arg(&mounted.0);
+            assert!(mount.status().unwrap().success());
+        };
+        remount("ro");
+        let words = tempfile::tempdir().unwrap();
+        let recorder = Running::new(flight.command(&[]), words.path());
+        recorder.until_it_says("trying again until it works");
+        assert!(recorder.said().contains("Read-only file system"));
+        remount("rw");
+        flight.until_recorded();
+        let (status, said) = recorder.stop(Signal::SIGINT);
+        assert!(
+            status.success() && said.contains("recording begins"),
+            "{said}"
+        );
+        assert_eq!(said.matches("Read-only").count(), 1, "{said}");
+        assert_eq!(first_arguments(&flight.events()), flight.expected());
+        // A signal ends the wait.
+        remount("ro");
+        let recorder = Running::new(flight.command(&[]), words.path());
+        recorder.until_it_says("trying again until it works");
+        assert_eq!(recorder.stop(Signal::SIGTERM).0.code(), Some(1));
+    }
+}
+
+#[test]
+fn a_limit_that_nobody_lifts_ends_a_recorder_with_its_program() {
+    let words = tempfile::tempdir().unwrap();
+    for output in ["flight.tla", "flights/"] {
+        let mut flight = Flight::not_there("once", 1 << 14, output);
+        flight.restart();
+        flight.log(3_000);
+        flight.timeline = None;
+        let recorder = limited(&flight, LIMIT, &["--plain", "--once"], words.path());
+        let (status, said) = recorder.until_it_ends();
+        assert_eq!(status.code(), Some(1), "{said}");
+        let held = whole(&flight);
+        assert!(said.contains("File too large"), "{said}");
+        let missed = format!(
+            "{},{:03} missed",
+            (3_000 - held) / 1_000,
+            (3_000 - held) % 1_000
+        );
+        assert!(said.contains(&missed), "{said}");
+        // The ring still has the rest.
+        assert_eq!(
+            first_arguments(&flight.land(&["--plain"])),
+            flight.expected()
+        );
+    }
+}

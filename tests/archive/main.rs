@@ -12,6 +12,7 @@ mod descriptors;
 mod ending;
 mod filtered;
 mod flight;
+mod foreign;
 mod format;
 mod full;
 mod fuzz;

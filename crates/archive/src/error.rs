@@ -72,6 +72,22 @@ impl Error {
         }
     }
 
+    /// Whether there was no room, or the file system was read-only. That may pass, so a recorder
+    /// waits for it.
+    pub fn waits_for_room(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let kind = self.source_of_io().map(io::Error::kind);
+        matches!(kind, Some(QuotaExceeded | ReadOnlyFilesystem | StorageFull))
+    }
+
+    /// The error of the system, if it is one.
+    pub(crate) fn source_of_io(&self) -> Option<&io::Error> {
+        match self {
+            Error::Timeline(timeline::Error::Io { source, .. }) => Some(source),
+            _ => None,
+        }
+    }
+
     /// The error of a failed system call, with its refusal if permission was denied.
     pub(crate) fn io(doing: &'static str, path: &Path, source: impl Into<io::Error>) -> Error {
         timeline::Error::io(doing, path, source).into()

@@ -29,6 +29,14 @@ impl Failure {
         let message = message.into();
         Failure::Misuse { verb, message }
     }
+
+    /// What is said of it on standard error, unless it is a misuse or needs no words.
+    pub fn message(&self) -> Option<&str> {
+        match self {
+            Failure::Message(message) => Some(message),
+            _ => None,
+        }
+    }
 }
 
 /// The reason why errors of writing to a `String` are not handled.

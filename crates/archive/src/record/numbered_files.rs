@@ -1,11 +1,11 @@
 //! Finds and makes the numbered files of an archive in a directory: timeline-000001.tla and so on.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -16,6 +16,9 @@ use crate::format::file_name::{file_name, file_number};
 
 /// Attempts to lock a file: a reader that checks for a recorder holds the lock for a moment.
 const TRIES: u32 = 10;
+
+/// How often a recorder looks which indexes there are, and how large they are.
+const OFTEN: Duration = Duration::from_secs(1);
 
 /// An open file that is locked against other recorders.
 pub type Locked = Flock<File>;
@@ -29,13 +32,18 @@ pub struct Files {
     finished: VecDeque<(u64, u64)>,
     /// The number of the current file.
     number: u64,
+    /// The indexes that readers keep beside the files: their numbers and sizes.
+    indexes: BTreeMap<u64, u64>,
+    /// When these were looked for. `None` if they are to be looked for at once.
+    looked: Option<Instant>,
     /// Whether this recorder created the directory, and the first file in it.
     made: (bool, bool),
 }
 
 impl Files {
     /// Opens a directory, which is created with access for its owner alone if it is not there.
-    /// Returns its last file, which is created if there is none.
+    /// Returns its last file, which is created if there is none. What has the name of a file and is
+    /// none (a directory, a pipe, a link that leads nowhere) is left alone.
     pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
         let is_new = !folder.exists();
@@ -46,27 +54,32 @@ impl Files {
         let mut finished = Vec::new();
         for entry in files::read_dir(folder).map_err(fail("list"))? {
             let entry = entry.map_err(fail("list"))?;
-            if let Some(number) = entry.file_name().to_str().and_then(file_number) {
-                let metadata = fs::metadata(entry.path()).map_err(fail("list"))?;
-                if !metadata.is_file() {
-                    // It may be a pipe: reading could wait for a writer.
-                    let what = io::Error::new(io::ErrorKind::InvalidInput, "expected a file");
-                    return Err(Error::io("read", &entry.path(), what));
-                }
+            if let Some(number) = entry.file_name().to_str().and_then(file_number)
+                && let Ok(metadata) = fs::metadata(entry.path())
+                // A pipe is not opened: reading could wait for a writer.
+                && metadata.is_file()
+            {
                 finished.push((number, metadata.len()));
             }
         }
         finished.sort_unstable();
         let last = finished.pop();
-        let files = Files {
+        let mut files = Files {
             folder: folder.to_path_buf(),
             lock,
             finished: finished.into(),
-            number: last.map_or(1, |(number, _)| number),
+            number: last.map_or(0, |(number, _)| number),
+            indexes: BTreeMap::new(),
+            looked: None,
             made: (is_new, last.is_none()),
         };
-        let path = files.path(files.number);
-        let file = open(&path)?;
+        let (file, path) = match last {
+            None => files.begin()?,
+            Some(_) => {
+                let path = files.path(files.number);
+                (open(&path)?, path)
+            }
+        };
         Ok((files, file, path))
     }
 
@@ -95,12 +108,30 @@ impl Files {
 
     /// Creates the file after the current one, which has this size.
     pub fn next(&mut self, size: u64) -> Result<(Locked, PathBuf)> {
-        let number = self.number.saturating_add(1);
-        let path = self.path(number);
-        let file = open(&path)?;
-        self.finished.push_back((self.number, size));
-        self.number = number;
-        Ok((file, path))
+        let present = (self.number, size);
+        let begun = self.begin()?;
+        self.finished.push_back(present);
+        Ok(begun)
+    }
+
+    /// Creates the file with the next number that nothing has. What has one already, be it a
+    /// directory or a link, is left alone.
+    fn begin(&mut self) -> Result<(Locked, PathBuf)> {
+        let mut number = self.number;
+        loop {
+            number = number.saturating_add(1);
+            let path = self.path(number);
+            match create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u64::MAX => {
+                }
+                Err(error) => return Err(Error::io("open", &path, error)),
+                Ok(file) => {
+                    let file = lock(file, &path)?;
+                    (self.number, self.looked) = (number, None);
+                    return Ok((file, path));
+                }
+            }
+        }
     }
 
     /// The files before the current one, the newest first.
@@ -109,30 +140,68 @@ impl Files {
         numbers.map(|(number, _)| self.path(*number))
     }
 
-    /// Removes the oldest files until all files together have at most `keep` bytes. The current
-    /// file counts with its `size` bytes, and is never removed.
+    /// Removes the oldest indexes, and then the oldest files, until all together have at most
+    /// `keep` bytes: an index can be made again, and events cannot. The current file counts with
+    /// its `size` bytes, and is never removed.
     pub fn keep(&mut self, keep: u64, size: u64) -> io::Result<()> {
-        let mut total = self.finished.iter().map(|(_, size)| size).sum::<u64>() + size;
+        self.look_for_indexes();
+        let files = self.finished.iter().map(|(_, size)| size);
+        let mut total = files.chain(self.indexes.values()).sum::<u64>() + size;
+        while total > keep
+            && let Some((number, size)) = self.indexes.pop_first()
+        {
+            remove(&self.index(number))?;
+            total -= size;
+        }
         while total > keep
             && let Some((number, size)) = self.finished.front()
         {
-            match files::remove(&self.path(*number)) {
-                // Another process made room.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                other => other?,
-            }
-            // Whoever searched the file may have made one.
-            let _ = files::remove(&self.path(*number).with_extension("tla.idx"));
+            remove(&self.path(*number))?;
+            // Whoever searched the file may have made one just now.
+            let _ = files::remove(&self.index(*number));
             total -= size;
             self.finished.pop_front();
         }
         Ok(())
     }
 
+    /// Looks which indexes lie beside the files, at most once a second and with each new file:
+    /// readers make them at any time.
+    fn look_for_indexes(&mut self) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < OFTEN) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        let numbers = self.finished.iter().map(|(number, _)| *number);
+        let numbers = numbers.chain([self.number]);
+        let size = |number| Some((number, fs::symlink_metadata(self.index(number)).ok()?.len()));
+        self.indexes = numbers.filter_map(size).collect();
+    }
+
+    /// The index of a file, as timeline-search names it.
+    fn index(&self, number: u64) -> PathBuf {
+        self.path(number).with_extension("tla.idx")
+    }
+
     /// Makes the names of the files durable.
     pub fn sync(&self) -> io::Result<()> {
         self.lock.sync_all()
     }
+}
+
+/// Removes a file, unless another process has made room already.
+fn remove(path: &Path) -> io::Result<()> {
+    match files::remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Creates a file with access for its owner alone, if nothing has its name.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(0o600);
+    files::open_as(&options, path)
 }
 
 /// Opens a file for this recorder alone. If it is not there, it is created with access for its
@@ -213,5 +282,47 @@ mod tests {
             ]
         );
         drop(next);
+    }
+
+    #[test]
+    fn indexes_count_and_go_before_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for number in 1..=3 {
+            fs::write(folder.join(file_name(number)), [0; 10]).unwrap();
+        }
+        let (mut files, present, _) = Files::open(folder).unwrap();
+        for number in 1..=3 {
+            let index = folder.join(format!("{}.idx", file_name(number)));
+            fs::write(index, [0; 20]).unwrap();
+        }
+        files.keep(90, 10).unwrap();
+        assert_eq!(names(folder).len(), 6);
+        files.keep(89, 10).unwrap();
+        let first = ["timeline-000001.tla", "timeline-000002.tla"];
+        assert_eq!(names(folder)[..2], first, "its index went, and no other");
+        assert_eq!(names(folder).len(), 5);
+        files.keep(30, 10).unwrap();
+        assert_eq!(names(folder), [1, 2, 3].map(file_name));
+        files.keep(29, 10).unwrap();
+        assert_eq!(names(folder), [2, 3].map(file_name));
+        drop(present);
+    }
+
+    #[test]
+    fn what_has_the_next_number_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |number| folder.path().join(file_name(number));
+        fs::create_dir(at(1)).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), at(2)).unwrap();
+        let (mut files, present, path) = Files::open(folder.path()).unwrap();
+        assert_eq!(path, at(3));
+        fs::write(at(4), "a copy").unwrap();
+        let (next, path) = files.next(7).unwrap();
+        assert_eq!(path, at(5));
+        assert_eq!(files.finished, [(3, 7)]);
+        assert_eq!(fs::read(at(4)).unwrap(), b"a copy");
+        assert!(at(1).is_dir() && !folder.path().join("elsewhere").exists());
+        drop((present, next));
     }
 }

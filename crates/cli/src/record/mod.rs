@@ -42,7 +42,11 @@ const AT_ONCE: usize = 2;
 /// continues it, even if the earlier recorder was killed: it repeats no event, and misses no event
 /// that is still in the ring. Entries that were overwritten before they could be recorded are
 /// counted, and the count is recorded; an event takes one entry, an event with a payload takes
-/// several. If the disk is full, the recorder waits until there is space.
+/// several. If the disk is full or read-only, the recorder waits until that is over, also before it
+/// begins. It does not wait behind the end of the program for a limit on the size of files.
+///
+/// If the newest file of a directory is no archive, as after a power cut, the recorder leaves it as
+/// it is, says so, and goes on in the next one.
 ///
 /// A signal (Ctrl-C, SIGTERM) ends the recorder within two seconds. It first records the events
 /// that are in the ring. If two seconds are too short, it says how many entries it leaves, and the
@@ -80,8 +84,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     rotate_every: Option<Duration>,
 
-    /// Remove the oldest files when all files together become larger than this (at least 64K). The
-    /// file that is being written is never removed
+    /// Remove the oldest files when all files together become larger than this (at least 64K).
+    /// Indexes beside them count, and go first. The file that is being written is never removed
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
 
@@ -180,11 +184,15 @@ pub fn run(args: &Args) -> Result {
     // Before the output is opened: a name that can never be recorded leaves no file.
     waiting::open_if_there(&args.target)?;
     let query = args.filters.query();
+    let output = open_output(args, keeping, &signals)?;
+    if let Some((passed, present)) = output.passed_over() {
+        report::passed_over(passed, present);
+    }
     let mut recording = Recording {
         args,
         query: &query,
         signals: &signals,
-        output: Output::open(&args.output, keeping)?,
+        output,
         totals: Totals::default(),
         until: None,
         left: 0,
@@ -195,6 +203,34 @@ pub fn run(args: &Args) -> Result {
         recording.record_all(at)?;
     }
     recording.end()
+}
+
+/// Opens the output. Waits as long as there is no room for it, as a recorder does that runs
+/// already; a signal ends that.
+fn open_output(args: &Args, keeping: Keeping, signals: &Signals) -> Result<Output> {
+    let mut told = false;
+    loop {
+        let error = match Output::open(&args.output, keeping) {
+            Ok(output) => {
+                if told {
+                    output::say("recording begins");
+                }
+                return Ok(output);
+            }
+            Err(error) => error,
+        };
+        let waits = error.waits_for_room();
+        let error = Failure::from(error);
+        let Some(told_once) = error.message().filter(|_| waits) else {
+            return Err(error);
+        };
+        if !std::mem::replace(&mut told, true) {
+            output::say(format_args!("{told_once}; trying again until it works"));
+        }
+        if signals.wait_for_signal(Pause::LONGEST) == Woken::Interrupted {
+            return Err(error);
+        }
+    }
 }
 
 /// Records one run of a program after another.
@@ -287,6 +323,10 @@ impl Recording<'_> {
             if let Some(change) = recorder.change() {
                 self.progress.clear();
                 report::change(change, &self.args.output);
+            }
+            // Nobody who waits for this recorder can lift its limit.
+            if watch.is_done && recorder.is_limited() {
+                break Ended::Done;
             }
             // A run is not done while events wait for room.
             let ends = watch.is_done || next.is_some();

@@ -22,6 +22,15 @@ pub fn gap(path: &Path, last: &Preamble, at: &Attached) {
     ));
 }
 
+/// Says that the last file of the directory is no archive.
+pub fn passed_over(passed: &Path, present: &Path) {
+    let (passed, present) = (passed.display(), present.display());
+    output::say(format_args!(
+        "{passed} is not an archive (a power cut may leave a file of zeros); it stays as it is, \
+         and recording continues in {present}"
+    ));
+}
+
 /// Says that the file was opened again.
 pub fn change(change: Change, output: &Path) {
     let output = output.display();

@@ -52,6 +52,8 @@ pub struct History {
     unread: VecDeque<PathBuf>,
     /// Whether the current file is something else than an archive.
     foreign: bool,
+    /// Whether a file was passed over, which may have had events.
+    lost: bool,
     /// The preamble of the current file, if it had nothing else: then the file is written from its
     /// beginning.
     lone_preamble: Option<Preamble>,
@@ -59,7 +61,8 @@ pub struct History {
 
 impl History {
     /// Of the contents of the current file, and the names of the older files, the newest first.
-    pub fn new(mut current: Contents, older: impl Iterator<Item = PathBuf>) -> History {
+    /// `lost` says whether one of these was an archive at most, and is none now.
+    pub fn new(mut current: Contents, older: impl Iterator<Item = PathBuf>, lost: bool) -> History {
         let (foreign, mut lone_preamble) = (current.is_foreign(), None);
         if current.is_nothing_yet() {
             lone_preamble = current.runs.pop();
@@ -70,6 +73,7 @@ impl History {
             older: Contents::default(),
             unread: older.collect(),
             foreign,
+            lost,
             lone_preamble,
         }
     }
@@ -187,7 +191,8 @@ impl History {
             next,
             introduced: self.current.runs.iter().any(|run| run.is_of(at)),
             known: known.cloned().unwrap_or_default(),
-            later: self.runs().next().is_some(),
+            // What the ring has overwritten may have been in the file that was lost.
+            later: self.lost || self.runs().next().is_some(),
         })
     }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use timeline::Attached;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::preamble::Preamble;
 use crate::record::resume::Contents;
 use history::{History, Resume};
@@ -31,28 +31,43 @@ pub struct Output {
     path: PathBuf,
     rotation: Rotation,
     history: History,
+    /// The last file of the directory, if that was no archive.
+    passed_over: Option<PathBuf>,
 }
 
 impl Output {
     /// Opens the file at `path`, or the directory if there is one or the path ends in `/`. Both are
     /// created with access for their owner alone if they are not there, and locked against other
-    /// recorders.
+    /// recorders. If the last file of a directory is no archive, another one is begun: see
+    /// [`Output::passed_over`].
     ///
     /// # Errors
     /// `Io`; `RecorderBusy`; `NotADirectory` for a file that is to be rotated.
     pub fn open(path: impl AsRef<Path>, keeping: Keeping) -> Result<Output> {
         let path = path.as_ref();
         let mut rotation = Rotation::open(path, keeping)?;
-        let file = rotation.file();
-        let found = Contents::read(file.file());
-        let found = found.map_err(|error| Error::io("read", file.path(), error))?;
-        let history = History::new(found, rotation.older());
+        let mut found = rotation.read()?;
+        let mut passed_over = None;
+        if found.is_foreign() {
+            passed_over = rotation.pass_over()?;
+            found = rotation.read()?;
+        }
+        let history = History::new(found, rotation.older(), passed_over.is_some());
         rotation.file().go_on_at(history.end());
         Ok(Output {
             path: path.to_path_buf(),
             rotation,
             history,
+            passed_over,
         })
+    }
+
+    /// The last file of the directory, if it has something else in it than an archive, as a power
+    /// cut may leave it. It is left alone, and the recording goes on in the file after it: the
+    /// second path.
+    pub fn passed_over(&self) -> Option<(&Path, &Path)> {
+        let passed = self.passed_over.as_deref()?;
+        Some((passed, self.rotation.present()))
     }
 
     /// Whether a path names a directory of files, and not one file.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use timeline::files;
@@ -11,7 +11,7 @@ use super::current::{Change, CurrentFile};
 use super::rotation::Rotation;
 use super::trouble::Trouble;
 use crate::error::{Error, Result};
-use crate::record::numbered_files::{self, Files};
+use crate::record::numbered_files::{self, Files, Locked};
 use crate::record::resume::Contents;
 
 impl Rotation {
@@ -60,15 +60,37 @@ impl Rotation {
             let (files, file, path) = Files::open(output)?;
             (Some(files), file, path)
         } else {
-            (None, numbered_files::open(path)?, path.into())
+            let (file, path) = self.open_same_or_next()?;
+            (None, file, path)
         };
-        let found = read(&file, self.file.path())?;
+        let found = read(&file, &path)?;
         self.file = CurrentFile::new(file, path, found.frames == 0);
         if files.is_some() {
             self.files = files;
         }
         Ok(found)
     }
+}
+
+impl Rotation {
+    /// Opens the name again. If something else than an archive has taken it in a directory, that is
+    /// left alone, and the next file is begun.
+    fn open_same_or_next(&mut self) -> Result<(Locked, PathBuf)> {
+        let path = self.file.path();
+        let same = numbered_files::open(path);
+        let same = same.and_then(|file| read(&file, path).map(|_| file));
+        match (same, &mut self.files) {
+            (Err(error), Some(files)) if is_taken(&error) => files.next(0),
+            (same, _) => Ok((same?, path.to_path_buf())),
+        }
+    }
+}
+
+/// Whether something else has taken the name of a file.
+fn is_taken(error: &Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, IsADirectory};
+    let kind = error.source_of_io().map(io::Error::kind);
+    matches!(kind, Some(InvalidData | InvalidInput | IsADirectory))
 }
 
 fn read(file: &File, path: &Path) -> Result<Contents> {

@@ -9,6 +9,7 @@ use super::keeping::{Fsync, Keeping};
 use super::trouble::Trouble;
 use crate::error::{Error, Result};
 use crate::record::numbered_files::{self, Files};
+use crate::record::resume::Contents;
 
 /// The next write, after the bytes that are waiting.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +81,11 @@ impl Rotation {
         &mut self.file
     }
 
+    /// Its path.
+    pub fn present(&self) -> &Path {
+        self.file.path()
+    }
+
     /// The files before it, the newest first.
     pub fn older(&self) -> impl Iterator<Item = PathBuf> {
         self.files.iter().flat_map(Files::older)
@@ -128,6 +134,25 @@ impl Rotation {
     fn is_old(&self) -> bool {
         let most = self.keeping.rotate_every;
         most.is_some_and(|most| self.begun.elapsed() >= most)
+    }
+
+    /// The contents of the current file.
+    pub fn read(&self) -> Result<Contents> {
+        let found = Contents::read(self.file.file());
+        found.map_err(|error| Error::io("read", self.file.path(), error))
+    }
+
+    /// Leaves the last file of a directory alone, which has something else in it than an archive,
+    /// and begins another one. Returns that file. `None` if the output is a single file.
+    pub fn pass_over(&mut self) -> Result<Option<PathBuf>> {
+        let Some(files) = &mut self.files else {
+            return Ok(None);
+        };
+        let size = self.file.file().metadata().map_or(0, |data| data.len());
+        let (file, path) = files.next(size)?;
+        let passed = self.file.path().to_path_buf();
+        self.go_on_in(CurrentFile::new(file, path, true));
+        Ok(Some(passed))
     }
 
     /// Counts `bytes` bytes as written before any event, unless the file has events.

@@ -314,6 +314,13 @@ impl<'a> Recorder<'a> {
         self.writer.output().rotation().is_full()
     }
 
+    /// Whether nothing can be written because the file has the largest size that this process may
+    /// write (`ulimit -f`). Unlike a full disk, that does not pass by itself.
+    pub fn is_limited(&mut self) -> bool {
+        let trouble = self.trouble();
+        trouble.is_some_and(|trouble| trouble.error.kind() == std::io::ErrorKind::FileTooLarge)
+    }
+
     /// The step that fails at present. It is tried again and again.
     pub fn trouble(&mut self) -> Option<&Trouble> {
         self.writer.output().trouble()
