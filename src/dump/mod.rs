@@ -136,7 +136,7 @@ impl<'a> Table<'a> {
         }
         let entries = if missed == 1 { "entry" } else { "entries" };
         let (start, end) = &self.styles.gap;
-        out.push(&format!("{start}… {count} {entries} overwritten …{end}\n"));
+        out.push(&format!("{start}… {count} {entries} missing …{end}\n"));
     }
 
     /// Writes the columns of node and core.

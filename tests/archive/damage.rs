@@ -121,8 +121,11 @@ impl Sample {
             .map(|event| self.shown(event, &there));
         let expected: Vec<_> = expected.collect();
         let read = Archive::from_bytes(file);
-        let found: Vec<_> = read.events().collect();
-        assert_eq!(found, expected);
+        // What is missing before an event is tested in holes.rs.
+        let found = read
+            .events()
+            .map(|event| RecordedEvent { missed: 0, ..event });
+        assert_eq!(found.collect::<Vec<_>>(), expected);
         assert_eq!(read.frames(), records.len() as u64);
         let told: usize = read.damage().iter().map(|place| place.len()).sum();
         assert_eq!(told, damaged);

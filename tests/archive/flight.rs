@@ -157,6 +157,13 @@ impl Flight {
 
     /// The program ends, and so does a recorder that has read everything.
     pub fn land(&mut self, more: &[&str]) -> Vec<RecordedEvent> {
+        let events = self.land_disturbed(more);
+        self.assert_whole();
+        events
+    }
+
+    /// Likewise, where somebody has disturbed the archive.
+    pub fn land_disturbed(&mut self, more: &[&str]) -> Vec<RecordedEvent> {
         self.timeline = None;
         let output = self
             .command(&[more, &["--once"]].concat())
@@ -164,6 +171,12 @@ impl Flight {
             .unwrap();
         assert!(output.status.success(), "{}", said(&output));
         self.events()
+    }
+
+    /// Its files go on with one another: nothing is gone, and nothing stands twice.
+    pub fn assert_whole(&self) {
+        let archive = Archive::open(self.file()).unwrap();
+        assert_eq!((archive.holes(), archive.repeated()), (&[][..], 0));
     }
 
     /// What the files say, each read by itself.

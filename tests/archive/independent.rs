@@ -96,7 +96,7 @@ fn object(event: &RecordedEvent) -> Value {
 
 fn ours(archive: &Archive) -> Vec<Value> {
     let damage: Vec<_> = archive.damage().iter().map(|d| (d.start, d.end)).collect();
-    let head = json!({ "damage": damage, "missed": archive.missed() });
+    let head = json!({ "damage": damage, "missed": archive.missed(), "gone": archive.gone() });
     std::iter::once(head)
         .chain(archive.events().map(|e| object(&e)))
         .collect()

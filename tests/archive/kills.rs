@@ -9,7 +9,8 @@ use std::time::Duration;
 use nix::sys::signal::Signal;
 use timeline_archive::Archive;
 
-use crate::flight::{Flight, eventually, first_arguments, size};
+use crate::flight::{Flight, eventually, first_arguments, said, size};
+use crate::support::size as test_size;
 
 /// Recorders are killed 40 times, and the next one goes on. Now and then the program begins anew.
 /// Two events take at least `bytes`.
@@ -110,4 +111,73 @@ fn recorders_of_many_files_of_blocks_repeat_nothing_and_leave_nothing_out() {
 fn recorders_of_payloads_and_call_stacks_repeat_nothing_and_leave_nothing_out() {
     let flight = Flight::of_files("kill-mixed", 1 << 18).mixed();
     killed_again_and_again(flight, &["--rotate-size", "64K"], 1_000, 200);
+}
+
+/// While recorders are killed, files that they have finished are removed, and frames are cut out of
+/// others: all that was logged is there or counted.
+fn killed_and_robbed(purpose: &str, form: &[&str], most: u64) {
+    let mut flight = Flight::of_files(purpose, 1 << 16);
+    let mut random = std::process::id() | 1;
+    let mut next = move |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        random as usize % below
+    };
+    let form = [form, &["--rotate-size", "64K"]].concat();
+    let mut removed = 0;
+    for round in 0..12 * test_size() {
+        let recorder = flight.start(&form);
+        flight.log(next(most as usize) as i64);
+        match round % 3 {
+            0 => flight.until_recorded(),
+            _ => std::thread::sleep(Duration::from_micros(next(40_000) as u64)),
+        }
+        // Finished ones, which have others on both sides.
+        let files = flight.files();
+        if files.len() > 5 {
+            let file = &files[1 + next(files.len() - 4)];
+            match next(3) {
+                0 => {
+                    fs::remove_file(file).unwrap();
+                    removed += 1;
+                }
+                1 => {
+                    let bytes = fs::read(file).unwrap();
+                    let from = next(bytes.len());
+                    let to = from + next(bytes.len() - from);
+                    fs::write(file, [&bytes[..from], &bytes[to..]].concat()).unwrap();
+                }
+                _ => {}
+            }
+        }
+        let (status, said) = recorder.stop(Signal::SIGKILL);
+        assert_eq!(status.code(), None, "{said}");
+    }
+    flight.timeline = None;
+    let output = flight.command(&form).arg("--once").output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let archive = Archive::open(flight.file()).unwrap();
+    let mut numbers = first_arguments(&archive.events().collect::<Vec<_>>());
+    let shown = numbers.len() as u64;
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!((numbers.len() as u64, archive.repeated()), (shown, 0));
+    let told = (shown, archive.missed(), archive.gone());
+    assert_eq!(
+        told.0 + told.1 + told.2,
+        flight.logged as u64,
+        "{told:?}, {removed} removed"
+    );
+    assert_eq!(archive.missing_files(), removed);
+}
+
+#[test]
+fn what_is_removed_between_kills_of_plain_recorders_is_counted() {
+    killed_and_robbed("robbed-plain", &["--plain"], 3_000);
+}
+
+#[test]
+fn what_is_removed_between_kills_of_recorders_of_blocks_is_counted() {
+    killed_and_robbed("robbed-blocks", &[], 30_000);
 }

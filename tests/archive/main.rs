@@ -17,6 +17,7 @@ mod format;
 mod full;
 mod fuzz;
 mod gaps;
+mod holes;
 mod identity;
 mod important;
 mod independent;

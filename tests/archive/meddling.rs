@@ -32,7 +32,7 @@ fn disturbed(
     assert_eq!(said.matches(says).count(), 1, "{said}");
     // And it can be gone on with.
     flight.log(50);
-    let events = first_arguments(&flight.land(more));
+    let events = first_arguments(&flight.land_disturbed(more));
     let events = events.into_iter().filter(|n| *n >= first).collect();
     (events, flight.missed())
 }
@@ -86,6 +86,11 @@ fn what_is_cut_is_gone_on_with_behind_what_is_left() {
                 missed <= lost_at_most && missed == lost.len() as u64,
                 "{missed} of {lost:?}"
             );
+            // Of what was cut off, a beginning that is left tells.
+            let archive = Archive::open(flight.file()).unwrap();
+            let all = archive.events().count() as u64 + missed + archive.gone();
+            assert_eq!(all == 1_150, length > 1, "{all}");
+            assert_eq!(archive.gone() > 0, length > 1);
         }
     }
 }

@@ -160,13 +160,15 @@ fn the_command_reads_no_more_than_it_shows() {
             .args(more)
             .output()
             .unwrap();
-        assert!(output.status.success());
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        (text(output.stdout), text(output.stderr))
+        let status = output.status.code();
+        (text(output.stdout), text(output.stderr), status)
     };
-    let (whole, told) = dump(&[]);
+    let (whole, told, status) = dump(&[]);
+    assert_eq!(status, Some(1));
     assert!(told.contains("belong to no whole frame"), "{told}");
-    let (one, told) = dump(&["-n", "1"]);
+    let (one, told, status) = dump(&["-n", "1"]);
+    assert_eq!(status, Some(0), "no damage in what was asked for");
     assert_eq!(
         (one.trim_end(), told.as_str()),
         (whole.lines().next().unwrap(), "")

@@ -168,6 +168,12 @@ fn verify_tells_and_repair_leaves_out_what_is_damaged() {
     assert_eq!(again.status.code(), Some(0), "{}", said(&again));
     let text = String::from_utf8(again.stdout).unwrap();
     assert!(text.contains("199 recoverable"), "{text}");
+    let archive = Archive::open(flight.folder.path().join("whole.tla")).unwrap();
+    assert_eq!(
+        (archive.missed(), archive.gone()),
+        (1, 0),
+        "the copy counts it"
+    );
     // Nothing is overwritten.
     assert_eq!(
         run(&["repair", "flight.tla", "-o", "whole.tla"])

@@ -111,6 +111,15 @@ pub fn succeed(args: &[&str]) -> Ran {
     ran
 }
 
+/// Runs the command to its end, which must be that it printed what can be read of an archive, and
+/// told what cannot.
+pub fn lacking(args: &[&str]) -> Ran {
+    let ran = run(args);
+    let status = if args[0] == "search" { 2 } else { 1 };
+    assert_eq!(ran.code, Some(status), "timeline {args:?}: {ran:?}");
+    ran
+}
+
 /// Runs the command to its end, which must be a failure told in one line.
 pub fn fail(args: &[&str]) -> String {
     let ran = run(args);

@@ -460,7 +460,7 @@ fn dump_says_what_was_overwritten_before_events_that_are_not_shown() {
         let ran = dump("number == 13");
         assert_eq!(numbers(&ran.json()), [13]);
         let first = ran.stderr.lines().next().unwrap_or_default();
-        let expected = format!("{told} overwritten right before events that are not shown");
+        let expected = format!("{told} missing right before events that are not shown");
         assert_eq!(first, expected, "{place}");
         // The line of the event says it.
         let ran = dump("number == 11");

@@ -70,7 +70,7 @@ fn a_gap_in_the_middle_is_shown_where_it_is_by_all_that_read() {
         assert_eq!(
             lines[place],
             format!(
-                "… {},{:03} entries overwritten …",
+                "… {},{:03} entries missing …",
                 missing / 1000,
                 missing % 1000
             )

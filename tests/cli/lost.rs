@@ -81,7 +81,7 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
         assert!(lose(&mut bytes, b"") > 10);
         fs::write(&archive, bytes).unwrap();
 
-        let after = succeed(&["dump", "--json", &archive]).json();
+        let after = lacking(&["dump", "--json", &archive]).json();
         assert_eq!(before.len(), after.len());
         let mut kinds = [0; 3];
         for (before, after) in before.iter().zip(&after) {
@@ -126,7 +126,7 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
             (&["dump", "--long", &archive], false),
             (&["tail", "-n", "1000", &archive], true),
         ] {
-            let text = succeed(args).stdout;
+            let text = lacking(args).stdout;
             let lines = text.lines().skip(usize::from(!reversed));
             let mut lines: Vec<_> = lines.filter(|line| !line.starts_with("    at ")).collect();
             if reversed {
@@ -147,16 +147,16 @@ fn only_what_its_definition_was_lost_of_is_shown_as_its_number() {
     mixture.log(20);
     mixture.end();
     let archive = mixture.record(mixture.name.path(), "one.tla", &["--plain"]);
-    let dumps = || {
-        let text = succeed(&["dump", &archive]).stdout;
-        let json = succeed(&["dump", "--json", &archive]).json();
+    let dumps = |dump: fn(&[&str]) -> Ran| {
+        let text = dump(&["dump", &archive]).stdout;
+        let json = dump(&["dump", "--json", &archive]).json();
         (text.lines().map(String::from).collect::<Vec<_>>(), json)
     };
-    let (before, before_json) = dumps();
+    let (before, before_json) = dumps(succeed);
     let mut bytes = fs::read(&archive).unwrap();
     assert_eq!(lose(&mut bytes, b"processed $tcp"), 1);
     fs::write(&archive, bytes).unwrap();
-    let (after, after_json) = dumps();
+    let (after, after_json) = dumps(lacking);
     let (mut numbers, mut others) = (0, 0);
     for (before, after) in before.iter().zip(&after) {
         let Some((_, said)) = before.split_once("processed ") else {

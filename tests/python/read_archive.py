@@ -528,6 +528,43 @@ def arguments(fields):
     return {"arguments": shown(values), "payload": values.raw.hex()}
 
 
+def reaches(fields):
+    """The lanes of a record, each with the first entry that it accounts for and the one behind the last."""
+    positions, start = numbers(fields.get(10)), numbers(fields.get(12))
+    start = list(zip(start[::2], start[1::2]))
+    lanes = []
+    for lane, last in zip(positions[::2], positions[1::2]):
+        first = start.pop(0)[1] if start and start[0][0] == lane else last
+        lanes.append((lane, first, last))
+    return lanes
+
+
+def cover(covered, magic, lanes, begins=False, chained=False, vague=False):
+    """Notes what a frame accounts for."""
+    ring = covered.setdefault(magic, {"lanes": {}, "begins": [], "known": False, "vague": False})
+    for lane, first, last in lanes:
+        ring["lanes"].setdefault(lane, []).append((first, max(first, last)))
+    if begins:
+        ring["begins"].append({lane for lane, _, _ in lanes})
+    ring["known"] |= begins or chained
+    ring["vague"] |= bool(vague)
+
+
+def gone(ring):
+    """How many entries no frame of a ring accounts for, between the first and the last position of each lane."""
+    if ring["vague"] or not ring["known"]:
+        return 0
+    missing = 0
+    for lane, ranges in ring["lanes"].items():
+        if any(lane not in named for named in ring["begins"]):
+            ranges = ranges + [(0, 0)]
+        reached = min(ranges)[0]
+        for first, last in sorted(ranges):
+            missing += max(0, first - reached)
+            reached = max(reached, last)
+    return missing
+
+
 def main(path, with_names):
     with open(path, "rb") as file:
         data = file.read()
@@ -549,7 +586,7 @@ def main(path, with_names):
     if start < at:
         damage.append([start, at])
 
-    programs, symbols, strings, missed, events = [], [], {}, 0, []
+    programs, symbols, strings, missed, events, covered = [], [], {}, 0, [], {}
     for tag, fields in records:
         magic = number(fields.get(1)) or 0
         if tag == 0:
@@ -572,11 +609,23 @@ def main(path, with_names):
                 span = [None, None] if None in values else [min(values), max(values)]
                 assert [fields.get(first), fields.get(most)] == span
             events += [(magic, event) for event in inside]
+            cover(covered, magic, reaches(fields), chained=12 in fields, vague=inside and 10 in fields and 12 not in fields)
         elif tag == 17:
             missed += number(fields.get(2)) or 0
+            lane, last = number(fields.get(16)), number(fields.get(17))
+            if None not in (lane, last, number(fields.get(2))):
+                first = max(0, last - number(fields[2]) - (number(fields.get(4)) or 0))
+                cover(covered, magic, [(lane, min([first] + numbers(fields.get(12))[1:2]), last)])
+            else:
+                begins = number(fields.get(2)) == 0 and 12 not in fields
+                cover(covered, magic, reaches(fields), begins=begins)
         elif tag == 127:
             events.append((magic, fields))
-    print(json.dumps({"damage": damage, "missed": missed}))
+            lane, first = number(fields.get(16)), number(fields.get(17))
+            if None not in (lane, first) and lane != 32768:
+                last = number(fields.get(21))
+                cover(covered, magic, [(lane, first, first + 1 if last is None else last)])
+    print(json.dumps({"damage": damage, "missed": missed, "gone": sum(map(gone, covered.values()))}))
     if with_names:
         for program in programs:
             print(json.dumps({"program": program}))

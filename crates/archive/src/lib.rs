@@ -40,6 +40,7 @@ pub use read::archive::Archive;
 pub use read::block_ranges::BlockRanges;
 pub use read::bytes::Bytes;
 pub use read::columns::{BlockColumns, ShapeValues};
+pub use read::coverage::Hole;
 pub use read::events::{ArchiveEvents, UnitReader};
 pub use read::filtered::FilteredTotals;
 pub use read::follow::ArchiveFollow;

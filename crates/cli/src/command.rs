@@ -25,6 +25,10 @@ use crate::{
 /// PATH is a name in shared memory, with one leading slash and no other (/timeline), or a file: a
 /// snapshot of `timeline save`, or an archive of `timeline record`, which is one file or a
 /// directory of files. A timeline is live while a process has it open for writing.
+///
+/// If an archive is damaged, or a part of what was recorded is gone, all that can be read is
+/// printed, what is missing is told, and the exit status is 1 (of search 2). What a ring overwrote
+/// is counted, and no failure.
 #[derive(Parser)]
 #[command(name = "timeline", version, styles = style::HELP, max_term_width = 80)]
 #[command(arg_required_else_help = true)]

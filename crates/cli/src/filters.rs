@@ -174,7 +174,7 @@ pub fn report_missed(missed: u64) {
     if missed > 0 {
         let what = things(missed, "entry");
         output::say(format_args!(
-            "{what} overwritten right before events that are not shown"
+            "{what} missing right before events that are not shown"
         ));
     }
 }

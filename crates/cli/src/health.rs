@@ -1,12 +1,27 @@
-//! Reports what an archive lacks: entries that were missed, and damaged bytes.
+//! Reports what an archive lacks: entries that were missed, those that are gone, and damaged bytes.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use timeline_archive::Archive;
 
 use crate::failure::{Failure, Result};
 use crate::format::{Count, agree, things};
 use crate::output;
+
+/// Whether something that was recorded could not be read: the exit status says so.
+static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
+
+/// Whether something that was recorded could not be read up to now.
+pub fn is_incomplete() -> bool {
+    // Relaxed: a flag by itself.
+    IS_INCOMPLETE.load(Ordering::Relaxed)
+}
+
+/// Notes that something that was recorded could not be read.
+pub fn note_incomplete() {
+    IS_INCOMPLETE.store(true, Ordering::Relaxed);
+}
 
 /// Says on standard error how much was missed and how much is damaged, if anything. `lost` is the
 /// number of events that could not be read.
@@ -23,6 +38,12 @@ pub fn report(path: &Path, archive: &Archive, lost: u64) {
         output::say(format_args!(
             "{path}: events before {places} may be missing, because no recorder ran between two \
              runs"
+        ));
+    }
+    if archive.repeated() > 0 {
+        let entries = things(archive.repeated(), "entry");
+        output::say(format_args!(
+            "{path}: {entries} stand in more than one frame, so events may come twice"
         ));
     }
     if let Some(damage) = damage(archive, lost) {
@@ -77,7 +98,7 @@ pub fn refuse_empty(path: &Path, archive: &Archive) -> Result {
     }
 }
 
-/// The damage, in one line.
+/// The damage, in one line. That something is damaged or gone counts for the exit status.
 pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
     let places = archive.damage();
     let count = places.iter().map(ExactSizeIterator::len).sum::<usize>() as u64;
@@ -98,7 +119,28 @@ pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
         }
     }
     told.extend(unreadable(archive, lost));
-    (!told.is_empty()).then(|| told.join(", and "))
+    if archive.gone() > 0 {
+        let entries = things(archive.gone(), "entry");
+        let are = agree(archive.gone(), "is", "are");
+        let were = agree(archive.gone(), "was", "were");
+        let places = things(archive.holes().len() as u64, "place");
+        told.push(format!(
+            "{entries} that {were} recorded {are} gone in {places}, damaged or removed"
+        ));
+    }
+    if archive.missing_files() > 0 {
+        let files = things(archive.missing_files(), "file");
+        let are = agree(archive.missing_files(), "is", "are");
+        told.push(format!("{files} {are} missing between the others"));
+    }
+    if archive.has_unknown_holes() {
+        told.push("nobody knows how many entries are gone in how many places".into());
+    }
+    if told.is_empty() {
+        return None;
+    }
+    note_incomplete();
+    Some(told.join(", and "))
 }
 
 /// Why `lost` events cannot be read from their blocks: the codec is not known, or the block is

@@ -67,7 +67,10 @@ fn main() -> ExitCode {
     };
     match command::parse().and_then(run) {
         // The reader of the output has seen enough: `timeline dump /x | head` succeeds.
-        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        // All that can be read was printed, and what cannot was told.
+        Ok(()) | Err(Failure::NothingFound) if health::is_incomplete() => failed,
+        Ok(()) => ExitCode::SUCCESS,
         Err(Failure::NothingFound) => ExitCode::FAILURE,
         Err(Failure::Misuse { verb, message }) => command::misuse(verb, &message),
         Err(Failure::Message(message)) => {

@@ -15,6 +15,9 @@ use crate::output;
 use crate::permission;
 
 /// Write the whole frames of a damaged archive to a new file
+///
+/// What is gone with damaged frames, or with files that were removed, counts as missed in the new
+/// file, which is whole.
 #[derive(clap::Args)]
 pub struct Args {
     /// Archive to read: a file, or a directory of rotated files
@@ -52,15 +55,22 @@ pub fn run(args: &Args) -> Result {
         things(copied.left_out, "byte"),
     );
     let from = args.path.display();
+    let counted = match copied.counted {
+        0 => String::new(),
+        counted => format!(
+            "; {} that are gone count as missed",
+            things(counted, "entry")
+        ),
+    };
     output::say(format_args!(
-        "wrote {frames} of {from} to {to}, without {dropped} of damage"
+        "wrote {frames} of {from} to {to}, without {dropped} of damage{counted}"
     ));
     Ok(())
 }
 
 fn write(archive: &Archive, out: &File) -> io::Result<CopyTotals> {
     let mut buffered = BufWriter::new(out);
-    let copied = archive.copy(&mut buffered)?;
+    let copied = archive.repair(&mut buffered)?;
     buffered.flush()?;
     Ok(copied)
 }

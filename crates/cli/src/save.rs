@@ -117,6 +117,7 @@ fn save(archive: &Archive, args: &Args) -> Result {
         ),
     };
     tell(args, archive.count(), saved.bytes, &left_out);
+    health::report(args.target.path(), archive, 0);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use timeline_archive::Archive;
+use timeline_archive::{Archive, UnitInfo};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -16,7 +16,10 @@ use crate::output::{self, Line};
 
 /// Check an archive for damage, and count the events that can be recovered
 ///
-/// The exit status is 1 if anything is damaged, or cannot be read by this version.
+/// Each frame says from where to where it goes on, so a frame or a file that is gone leaves a hole:
+/// verify says where, and how many entries are missing. Frames that stand twice are counted.
+///
+/// The exit status is 1 if anything is damaged or gone, or cannot be read by this version.
 #[derive(clap::Args)]
 pub struct Args {
     /// Archive to check: a file, or a directory of rotated files
@@ -53,11 +56,13 @@ pub fn run(args: &Args) -> Result {
     }
     out.flush()?;
     let damage = archive.damage();
-    if damage.is_empty() && incomplete == 0 {
+    let has_holes =
+        archive.gone() > 0 || archive.has_unknown_holes() || archive.missing_files() > 0;
+    if damage.is_empty() && incomplete == 0 && !has_holes {
         return Ok(());
     }
     let mut told = health::unreadable(&archive, incomplete);
-    let is_whole = damage.is_empty() && incomplete <= archive.other_codecs();
+    let is_whole = damage.is_empty() && !has_holes && incomplete <= archive.other_codecs();
     let damaged = damaged(&archive);
     if damaged > 0 {
         let belong = agree(damaged as u64, "belongs", "belong");
@@ -68,6 +73,18 @@ pub fn run(args: &Args) -> Result {
         told.push(format!(
             "{bytes} in {places} {belong} to no whole frame; `timeline repair` keeps the rest"
         ));
+    }
+    if has_holes {
+        let entries = things(archive.gone(), "entry");
+        let places = things(archive.holes().len() as u64, "place");
+        told.push(match archive.has_unknown_holes() {
+            true => "nobody knows how many entries are gone in how many places".into(),
+            false => format!("{entries} are gone in {places}"),
+        });
+        if archive.missing_files() > 0 {
+            let files = things(archive.missing_files(), "file");
+            told.push(format!("{files} missing between the others"));
+        }
     }
     let (file, told) = (args.path.display(), told.join(", and "));
     let state = if is_whole {
@@ -87,6 +104,8 @@ fn damaged(archive: &Archive) -> usize {
 fn object(path: &Path, archive: &Archive, recoverable: u64, incomplete: u64) -> Value {
     let damage = archive.damage();
     let ranges = damage.iter().map(|place| [place.start, place.end]);
+    let holes = archive.holes().iter();
+    let holes = holes.map(|hole| json!({ "before": hole.place, "entries": hole.entries }));
     let files = archive.bytes().files();
     let files =
         files.map(|(path, start)| json!({ "file": path.display().to_string(), "start": start }));
@@ -111,6 +130,11 @@ fn object(path: &Path, archive: &Archive, recoverable: u64, incomplete: u64) -> 
         "events_of_other_codecs": archive.other_codecs(),
         "missed": archive.missed(),
         "missed_unknown": archive.missed_unknown(),
+        "gone": archive.gone(),
+        "holes": holes.collect::<Vec<_>>(),
+        "missing_files": archive.missing_files(),
+        "holes_unknown": archive.has_unknown_holes(),
+        "repeated": archive.repeated(),
         "unknown_records": archive.unknown(),
         "damaged_bytes": damaged(archive),
         "damage": ranges.collect::<Vec<_>>(),
@@ -140,7 +164,37 @@ fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write)
     for place in archive.damage() {
         line("damage", told(archive, place))?;
     }
+    for hole in archive.holes() {
+        let entries = things(hole.entries, "entry");
+        line("hole", format!("{entries} {}", before(archive, hole.place)))?;
+    }
+    if archive.repeated() > 0 {
+        let entries = things(archive.repeated(), "entry");
+        line("twice", format!("{entries} in more than one frame"))?;
+    }
     Ok(())
+}
+
+/// Where something is missing: between two files, or before the frame that begins at this byte.
+fn before(archive: &Archive, place: usize) -> String {
+    let files: Vec<(&Path, usize)> = archive.bytes().files().collect();
+    let number = files.partition_point(|(_, start)| *start <= place).max(1) - 1;
+    let Some((path, start)) = files.get(number) else {
+        return format!("before byte {}", Count(place as u64));
+    };
+    let is_between = |unit: UnitInfo| unit.place.start >= *start && unit.place.end <= place;
+    let is_first = number > 0 && !archive.units().any(|u| !u.important && is_between(u));
+    match files.get(number.wrapping_sub(1)) {
+        Some((former, _)) if is_first => {
+            format!("between {} and {}", former.display(), path.display())
+        }
+        _ if files.len() == 1 => format!("before byte {}", Count(place as u64)),
+        _ => format!(
+            "before byte {} of {}",
+            Count((place - start) as u64),
+            path.display()
+        ),
+    }
 }
 
 /// The damage of each file.

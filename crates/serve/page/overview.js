@@ -95,6 +95,8 @@ export class Overview {
       + (important ? `, ${number(important)} of important events` : ""));
     fact("missed", this.log.missed ? `${number(this.log.missed)} entries were overwritten`
       : "nothing", this.log.missed > 0);
+    fact("gone", info.gone ? `${number(info.gone)} entries, with a part that was damaged or removed`
+      : "", true);
     fact("damaged", info.damaged ? bytes(info.damaged) : "", true);
     const programs = (info.programs ?? []).map((one) => [one.program, one.timeline,
       one.host && `on ${one.host}`].filter(Boolean).join(" "));

@@ -33,8 +33,8 @@ export function fillRow(node, event, line, context) {
   const missed = event?.missed && line === event.line ? event.missed : 0;
   node.gap.hidden = !missed;
   if (missed) {
-    setText(node.gap, `${number(missed)} ${missed === 1 ? "entry was" : "entries were"} `
-      + "overwritten here before anyone read them");
+    setText(node.gap, `${number(missed)} ${missed === 1 ? "entry is" : "entries are"} `
+      + "missing here: overwritten before anyone read them, or gone from the archive");
   }
   if (!event) {
     node.cells.forEach((cell, place) => {

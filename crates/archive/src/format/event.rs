@@ -208,9 +208,9 @@ impl SingleEvent {
         event.unix_nanos = unix_nanos.number(record);
         event.lane = lane.number(record);
         event.number = number.number(record);
+        event.next = next.number(record);
         if WHOLE {
             event.core = core.number(record);
-            event.next = next.number(record);
             event.take_arguments(arguments, kind.numbers.get(20));
         }
         true
@@ -277,6 +277,13 @@ impl SingleEvent {
     pub fn important(&self) -> Option<u64> {
         let number = self.event.number?;
         self.event.is_important().then_some(number)
+    }
+
+    /// Its lane, its number in there, and that of the next entry.
+    #[inline]
+    pub fn entries(&self) -> Option<(u64, (u64, u64))> {
+        let event = &self.event;
+        Some((event.lane?, (event.number?, event.number_behind()?)))
     }
 
     /// Its lane, and the number of the next entry in that lane.

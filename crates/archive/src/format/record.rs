@@ -3,6 +3,8 @@
 //! Every field may be missing, and unknown fields are skipped. So a reader gets as much as it can
 //! from older and newer files.
 
+use std::collections::BTreeMap;
+
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
 use crate::format::preamble::Preamble;
@@ -64,6 +66,9 @@ pub struct Block<'a> {
     pub payload: Option<&'a [u8]>,
     /// Lanes, and the number of the next event of each.
     pub positions: Vec<(u64, u64)>,
+    /// The lanes that this block goes on with, in the order of `positions`, and the number from
+    /// which each does: the position that the writer told before.
+    pub from: Vec<(u64, u64)>,
 }
 
 /// Events that were overwritten before they were recorded.
@@ -84,6 +89,10 @@ pub struct Missed {
     pub number: Option<u64>,
     /// Lanes, and the number of the next event of each.
     pub positions: Vec<(u64, u64)>,
+    /// The lanes with entries that this record accounts for, as missing or left out, in the order
+    /// of `positions`, and the number of the first of these. A record with the lane of an event
+    /// accounts for those that it counts in any case.
+    pub from: Vec<(u64, u64)>,
 }
 
 impl Missed {
@@ -93,6 +102,28 @@ impl Missed {
         let count = self.count?.saturating_add(self.earlier.unwrap_or(0));
         Some((self.lane?, self.number?, count))
     }
+
+    /// The lane of the event after the gap, the first entry that the record accounts for, and the
+    /// number of the event.
+    pub fn accounted(&self) -> Option<(u64, u64, u64)> {
+        let (lane, number, count) = self.gap()?;
+        let from = self.from.iter().find(|(other, _)| *other == lane);
+        let from = from.map_or(u64::MAX, |(_, from)| *from);
+        Some((lane, from.min(number.saturating_sub(count)), number))
+    }
+}
+
+/// The lanes of a record, with the first number that it accounts for and the one behind the last:
+/// of a lane that it only states, both are its position.
+pub fn reaches<'a>(
+    from: &'a [(u64, u64)],
+    positions: &'a [(u64, u64)],
+) -> impl Iterator<Item = (u64, u64, u64)> + 'a {
+    let mut from = from.iter().peekable();
+    positions.iter().map(move |(lane, next)| {
+        let first = from.next_if(|(other, _)| other == lane);
+        (*lane, first.map_or(*next, |(_, first)| *first), *next)
+    })
 }
 
 /// The content of a frame.
@@ -196,6 +227,7 @@ impl<'a> Block<'a> {
         fields.bytes(11, self.ranges);
         fields.bytes(9, self.payload);
         fields.numbers(10, &flat(&self.positions));
+        fields.numbers(12, &flat(&self.from));
         fields.finish(tag::BLOCK, out);
     }
 
@@ -212,6 +244,7 @@ impl<'a> Block<'a> {
             9 => self.payload = input.bytes()?,
             10 => self.positions = paired(input)?,
             11 => self.ranges = input.bytes()?,
+            12 => self.from = paired(input)?,
             _ => input.skip()?,
         }
         Some(())
@@ -226,6 +259,7 @@ impl Missed {
         fields.number(3, self.ticks);
         fields.number(4, self.earlier);
         fields.numbers(10, &flat(&self.positions));
+        fields.numbers(12, &flat(&self.from));
         fields.number(16, self.lane);
         fields.number(17, self.number);
         fields.finish(tag::MISSED, out);
@@ -238,6 +272,7 @@ impl Missed {
             3 => self.ticks = input.number()?,
             4 => self.earlier = input.number()?,
             10 => self.positions = paired(input)?,
+            12 => self.from = paired(input)?,
             16 => self.lane = input.number()?,
             17 => self.number = input.number()?,
             _ => input.skip()?,
@@ -344,6 +379,31 @@ pub fn events_in(frames: &[u8]) -> u64 {
     Frames::new(frames).map(count).sum()
 }
 
+/// The lanes that frames of one ring go on with, and the number from which each does.
+pub fn first_reached(frames: &[u8]) -> BTreeMap<u64, u64> {
+    let (mut event, mut first) = (SingleEvent::default(), BTreeMap::new());
+    for part in Frames::new(frames) {
+        let Part::Frame { record, .. } = part else {
+            continue;
+        };
+        let from = match decode(record, &mut event) {
+            Some(Record::Event) if event.important().is_none() => {
+                Vec::from_iter(event.event.lane.zip(event.event.number))
+            }
+            Some(Record::Block(block)) => block.from,
+            Some(Record::Missed(missed)) => match missed.accounted() {
+                Some((lane, from, _)) => vec![(lane, from)],
+                None => missed.from,
+            },
+            _ => Vec::new(),
+        };
+        for (lane, from) in from {
+            first.entry(lane).or_insert(from);
+        }
+    }
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -396,6 +456,7 @@ mod tests {
             lane: Some(5),
             number: Some(u64::MAX),
             positions: vec![(0, 9), (5, u64::MAX)],
+            from: vec![(5, 3)],
         };
         let bytes = written(|f, out| missed.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Missed(missed)));

@@ -11,11 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use timeline::{Definition, Event, EventId, Frame, Source, Thread, ThreadRef};
 
 use crate::error::{Error, Result};
+use crate::format::file_name::missing_between;
 use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
 use crate::format::record::Symbol;
 use crate::read::bytes::{Bytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
+use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
@@ -80,9 +82,11 @@ pub struct Archive {
     names: Names,
     /// How many units were read to find definitions.
     surveyed: Mutex<usize>,
-    contents: Contents,
-    /// Whether all of each file was read to open it.
-    scanned: Vec<bool>,
+    pub(super) contents: Contents,
+    /// How many files are missing between those of the directory, by their numbers.
+    pub(super) missing_files: u64,
+    /// Whether all of each file was read to open it; then what it accounts for.
+    scanned: Vec<Option<Vec<u8>>>,
 }
 
 impl Archive {
@@ -108,7 +112,13 @@ impl Archive {
         let path = path.as_ref();
         let outline_of = unchanged(outline_of);
         let archive = if path.is_dir() {
-            Archive::of_files(path, &mut files_of(path)?, &outline_of)?
+            let mut files = files_of(path)?;
+            let missing_files = missing_between(&files);
+            let archive = Archive::of_files(path, &mut files, &outline_of)?;
+            Archive {
+                missing_files,
+                ..archive
+            }
         } else {
             let mut bytes = Bytes::default();
             bytes.add_file(path)?;
@@ -129,6 +139,7 @@ impl Archive {
         outline_of: &dyn Fn(&Path) -> Option<Outline>,
     ) -> Result<Archive> {
         sort_files(&mut files);
+        let missing_files = folder.map_or(0, |_| missing_between(&files));
         let mut bytes = Bytes::default();
         for path in &files {
             match open(path) {
@@ -143,6 +154,7 @@ impl Archive {
             return Err(Error::NoArchive { path });
         }
         let mut archive = Archive::of(bytes, &unchanged(outline_of))?;
+        archive.missing_files = missing_files;
         archive.folder = folder.map(Path::to_path_buf);
         archive.begun(&path)
     }
@@ -212,6 +224,7 @@ impl Archive {
             names: Names::default(),
             surveyed: Mutex::default(),
             contents: Contents::default(),
+            missing_files: 0,
             scanned: Vec::new(),
         }
     }
@@ -226,13 +239,21 @@ impl Archive {
         for section in bytes.sections() {
             let range = section.range();
             contents.begin_file(range.start);
-            let known = outline_of(section);
-            scanned.push(known.is_none());
-            match known {
-                Some(outline) => outline.replay(section, &mut contents, &names)?,
-                None => contents.scan(section, range, &names)?,
+            match outline_of(section) {
+                Some(outline) => {
+                    outline.replay(section, &mut contents, &names)?;
+                    contents.end_file();
+                    scanned.push(None);
+                }
+                None => {
+                    contents.scan(section, range, &names)?;
+                    let mut covered = Vec::new();
+                    contents.end_file().encode(&mut covered);
+                    scanned.push(Some(covered));
+                }
             }
         }
+        contents.end();
         Ok(Archive {
             bytes,
             names,
@@ -246,7 +267,7 @@ impl Archive {
     pub fn has_new_outline(&self, file: usize) -> bool {
         let section = self.bytes.sections().get(file);
         let is_stamped = section.is_some_and(|section| section.stamped().is_some());
-        is_stamped && self.scanned[file] && self.contents.other_codecs == 0
+        is_stamped && self.scanned[file].is_some() && self.contents.other_codecs == 0
     }
 
     /// The outline of a file, by its number among [`Bytes::files`](crate::Bytes::files). `None` if
@@ -258,7 +279,12 @@ impl Archive {
         }
         let section = self.bytes.sections().get(file)?;
         let (_, stamp) = section.stamped()?;
-        Some(Outline::of(&self.contents, &section.range(), stamp.clone()))
+        let covered = self.scanned[file].clone()?;
+        Some(Outline::of(
+            &self.contents,
+            &section.range(),
+            (stamp.clone(), covered),
+        ))
     }
 
     /// The programs and rings whose events the archive has, as far as they are known.
@@ -329,74 +355,9 @@ impl Archive {
         self.names.symbol(magic, pid, address)
     }
 
-    /// The ranges of bytes that are damaged.
-    pub fn damage(&self) -> &[Range<usize>] {
-        &self.contents.damage
-    }
-
     /// The bytes of the archive.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
-    }
-
-    /// The end of the last whole frame. If there are bytes after it, the writer was killed while it
-    /// wrote them.
-    pub fn whole(&self) -> usize {
-        self.contents.whole
-    }
-
-    /// The number of whole frames.
-    pub fn frames(&self) -> u64 {
-        self.contents.frames
-    }
-
-    /// The number of records whose kind this version does not know.
-    pub fn unknown(&self) -> u64 {
-        self.contents.unknown
-    }
-
-    /// The number of events in blocks of a codec that this version does not know. They are not
-    /// damaged, and a later version may read them. [`Archive::recoverable`] counts them as events
-    /// that cannot be read.
-    pub fn other_codecs(&self) -> u64 {
-        self.contents.other_codecs
-    }
-
-    /// The number of entries of the ring that were overwritten before they could be recorded. An
-    /// event with a payload has several entries.
-    pub fn missed(&self) -> u64 {
-        self.contents.missed
-    }
-
-    /// The number of places where runs of a program, or the end of a run, may be missing. The
-    /// number of the missing runs is not known. The reason is that the program restarted, between
-    /// two recorders, more often than its former timelines are kept.
-    pub fn missed_unknown(&self) -> u64 {
-        self.contents.missed_unknown
-    }
-
-    /// The number of events that can be read, and the number of events that the records promise but
-    /// that cannot be read. Reads all events. An important event that several files have counts
-    /// once.
-    pub fn recoverable(&self) -> (u64, u64) {
-        let (mut decoder, mut events) = (self.decoder::<()>(), Vec::new());
-        let (found, lost) = self
-            .found_units()
-            .iter()
-            .fold((0, 0), |(found, lost), unit| {
-                events.clear();
-                let missing = decoder.decode(unit, &mut events);
-                (found + events.len() as u64, missing.saturating_add(lost))
-            });
-        (found.saturating_sub(self.contents.repeated), lost)
-    }
-
-    /// The number of events that the records promise, in the same way. [`Archive::recoverable`]
-    /// counts those that can be read.
-    pub fn count(&self) -> u64 {
-        let counts = self.found_units().iter().map(|unit| unit.count);
-        let count = counts.fold(0, u64::saturating_add);
-        count.saturating_sub(self.contents.repeated)
     }
 
     /// Reads events to find their definitions, as long as `go_on` returns true. It is asked before
@@ -427,9 +388,19 @@ impl Archive {
         &self.contents
     }
 
+    /// What a file accounts for that was read to open it.
+    #[cfg(test)]
+    pub(crate) fn covered(&self, file: usize) -> Vec<u8> {
+        self.scanned[file].clone().unwrap_or_default()
+    }
+
     /// The frames of other records among single events.
     pub(crate) fn among(&self) -> &[Range<usize>] {
         &self.contents.among
+    }
+
+    pub(crate) fn coverage(&self) -> &Coverage {
+        &self.contents.coverage
     }
 
     pub(crate) fn gaps(&self) -> &Gaps {

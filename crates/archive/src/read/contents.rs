@@ -9,6 +9,7 @@ use crate::format::event::SingleEvent;
 use crate::format::frame::Part;
 use crate::format::record::{self, Block, Record};
 use crate::read::bytes::{Found, Section};
+use crate::read::coverage::{Coverage, Hole};
 use crate::read::gaps::Gaps;
 use crate::read::names::Names;
 use crate::read::seen::Seen;
@@ -36,6 +37,10 @@ pub struct Contents {
     pub other_codecs: u64,
     pub missed: u64,
     pub missed_unknown: u64,
+    /// What all files before the present one account for, and what this one does.
+    pub coverage: Coverage,
+    pub of_file: Coverage,
+    pub holes: Vec<Hole>,
     /// The magics of the events, each behind the place where its file begins.
     magics: BTreeSet<(usize, u64)>,
     /// The magic of the last single event of the present file.
@@ -53,6 +58,29 @@ impl Contents {
     /// Begins another file, at this place in all bytes.
     pub fn begin_file(&mut self, start: usize) {
         (self.file, self.digest, self.last_magic) = (start, 0, None);
+    }
+
+    /// Ends the present file.
+    pub fn end_file(&mut self) -> Coverage {
+        let of_file = std::mem::take(&mut self.of_file);
+        self.coverage.add_file(&of_file, self.file);
+        of_file
+    }
+
+    /// Finds the holes, after all files: in the first unit behind each, it is told.
+    pub fn end(&mut self) {
+        self.holes = self.coverage.holes();
+        for hole in &self.holes {
+            let behind = self
+                .units
+                .partition_point(|unit| unit.place.end <= hole.place);
+            // Important events have no place among the others, and may come again.
+            let mut behind = self.units.iter_mut().skip(behind);
+            if let Some(unit) = behind.find(|unit| !unit.important) {
+                let gap = unit.gap.unwrap_or_default();
+                unit.gap = Some(gap.and_hole(hole.entries));
+            }
+        }
     }
 
     /// The magics of the events, each once.
@@ -92,6 +120,7 @@ impl Contents {
                     Some(Record::Event) => self.event(place),
                     Some(Record::Block(block)) => {
                         let head = (start - place.start) as u8;
+                        self.of_file.block(&block, place.start - self.file);
                         self.block(&block, (start..place.end, head, sum));
                     }
                     Some(other) => self.other(other, place, names),
@@ -130,11 +159,12 @@ impl Contents {
             unit.hint = None;
         }
         if self.together {
-            self.among.push(place);
+            self.among.push(place.clone());
         }
         match decoded {
             Record::Missed(missed) => {
                 self.gaps.take(&missed);
+                self.of_file.missed(&missed, place.start - self.file);
                 self.together &= !self.gaps.is_next();
                 match missed.count {
                     Some(count) => self.missed = self.missed.saturating_add(count),
@@ -156,6 +186,10 @@ impl Contents {
         }
         if let Some(number) = important {
             self.repeated += u64::from(!self.seen.insert(magic, number));
+        } else if let Some((lane, range)) = self.single.entries() {
+            let start = frame.start - self.file;
+            // An event behind a hole is the first of its unit.
+            self.together &= self.of_file.event(magic, lane, range, start) == 0;
         }
         if self.together
             && let Some(unit) = self.units.last_mut()

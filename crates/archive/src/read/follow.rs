@@ -13,11 +13,13 @@ use nix::fcntl::{Flock, FlockArg};
 use timeline::{Event, files::open_to_read};
 
 use crate::error::{Error, Result};
+use crate::format::event::SingleEvent;
 use crate::format::file_name::file_number;
 use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
 use crate::read::archive::Archive;
 use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
+use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
@@ -55,11 +57,21 @@ pub struct ArchiveFollow<'a> {
     batch: Vec<OrderedEvent>,
     gaps: Gaps,
     seen: Seen,
+    holes: Holes,
     /// See [`AT_ONCE`].
     at_once: usize,
     missed_unknown: u64,
     damaged: u64,
     removed: u64,
+}
+
+/// What the frames up to now cover.
+struct Holes {
+    coverage: Coverage,
+    /// Entries that are missing before the next event.
+    before: u64,
+    /// Entries that were missing up to now.
+    gone: u64,
 }
 
 impl Archive {
@@ -105,6 +117,11 @@ impl Archive {
             missed_unknown: 0,
             damaged: 0,
             removed: 0,
+            holes: Holes {
+                coverage: self.coverage().clone(),
+                before: 0,
+                gone: 0,
+            },
         })
     }
 }
@@ -131,6 +148,12 @@ impl ArchiveFollow<'_> {
     /// archive in its limit.
     pub fn removed(&self) -> u64 {
         self.removed
+    }
+
+    /// The number of entries, in what was read, that are gone with a frame or a file: see
+    /// [`Archive::holes`].
+    pub fn gone(&self) -> u64 {
+        self.holes.gone
     }
 
     /// Appends the events that were recorded since the last call to `out`: the important ones
@@ -180,21 +203,14 @@ impl ArchiveFollow<'_> {
     fn read(&mut self) -> Result<u64> {
         let fail = |error| Error::io("read", &self.path, error);
         let length = self.file.metadata().map_err(fail)?.len() as usize;
-        if length < self.at {
-            // A recorder began the file again, because it had only a preamble.
-            (self.at, self.length) = (0, 0);
-        }
-        if length == self.length || length == self.at {
+        let Some(end) = self.new_end(length) else {
             return Ok(0);
-        }
-        // The next call reads the rest.
-        let end = length.min(self.at.saturating_add(WINDOW));
-        if end == length {
-            self.length = length;
-        }
+        };
+        let fail = |error| Error::io("read", &self.path, error);
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
+        let holes = &mut self.holes;
         let (mut bytes, mut unknown) = (0, 0);
         let each = |found: Found| {
             let Found::Part(Part::Frame { place, record, .. }) = found else {
@@ -205,6 +221,7 @@ impl ArchiveFollow<'_> {
             match decode(record, decoder.single()) {
                 Some(Record::Missed(record)) => {
                     gaps.take(&record);
+                    holes.miss(|coverage| coverage.missed(&record, place.start));
                     match record.count {
                         Some(count) => missed = missed.saturating_add(count),
                         None => unknown += 1,
@@ -217,10 +234,9 @@ impl ArchiveFollow<'_> {
                     if important.is_some_and(|number| !seen.insert(single.magic(), number)) {
                         return true;
                     }
+                    holes.miss(|coverage| cover(coverage, &events, single, place.start));
                     decoder.record(events, batch);
-                    if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
-                        first.miss(&gap);
-                    }
+                    holes.tell(batch.get_mut(known), gaps);
                     let heap: usize = batch[known..].iter().map(Decoded::heap).sum();
                     bytes += heap + size_of::<OrderedEvent>() * (batch.len() - known);
                 }
@@ -252,6 +268,23 @@ impl ArchiveFollow<'_> {
         Ok(missed)
     }
 
+    /// Up to where the file, which has this length, is to be read now. `None` if nothing is new.
+    fn new_end(&mut self, length: usize) -> Option<usize> {
+        if length < self.at {
+            // A recorder began the file again, because it had only a preamble.
+            (self.at, self.length) = (0, 0);
+        }
+        if length == self.length || length == self.at {
+            return None;
+        }
+        // The next call reads the rest.
+        let end = length.min(self.at.saturating_add(WINDOW));
+        if end == length {
+            self.length = length;
+        }
+        Some(end)
+    }
+
     /// Appends the events that were read to `out`, sorted by time.
     fn sort(&mut self, out: &mut Vec<Event>) {
         let ring = |ordered: &OrderedEvent| ordered.moment().2;
@@ -274,6 +307,38 @@ impl ArchiveFollow<'_> {
         let present = place(&self.path);
         Ok(files.into_iter().find(|path| place(path) > present))
     }
+}
+
+impl Holes {
+    /// Adds the entries that are missing before what `cover` covers.
+    fn miss(&mut self, cover: impl FnOnce(&mut Coverage) -> u64) {
+        let entries = cover(&mut self.coverage);
+        self.gone = self.gone.saturating_add(entries);
+        self.before = self.before.saturating_add(entries);
+    }
+
+    /// Tells what is missing before the first event of a frame, if it has one.
+    fn tell(&mut self, first: Option<&mut OrderedEvent>, gaps: &mut Gaps) {
+        let gap = gaps.next();
+        if let Some(first) = first
+            && (gap.is_some() || self.before > 0)
+        {
+            let before = std::mem::take(&mut self.before);
+            first.miss(&gap.unwrap_or_default().and_hole(before));
+        }
+    }
+}
+
+/// Covers the entries of a block, or of the single event that was read. Returns how many are
+/// missing before them.
+fn cover(coverage: &mut Coverage, events: &Record, single: &SingleEvent, place: usize) -> u64 {
+    if let Record::Block(block) = events {
+        return coverage.block(block, place);
+    }
+    let entries = single.entries().filter(|_| single.important().is_none());
+    entries.map_or(0, |(lane, range)| {
+        coverage.event(single.magic(), lane, range, place)
+    })
 }
 
 /// The number of numbered files between two files that still exist.

@@ -1,30 +1,41 @@
 //! Finds the events of an archive right before which entries of the ring are missing.
+//! A record counts them, or they were in a frame or a file that is gone.
 
 use std::collections::HashMap;
 
 use crate::format::record::Missed;
 
 /// Entries of the ring that are missing right before an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gap {
     magic: u64,
     lane: u64,
     number: u64,
     missed: u64,
+    /// How many more are missing before this event, whichever it is.
+    hole: u64,
 }
 
 impl Gap {
-    /// How many entries are missing.
-    pub fn missed(&self) -> u64 {
-        self.missed
+    /// The same with a hole of so many more entries.
+    pub fn and_hole(self, entries: u64) -> Gap {
+        Gap {
+            hole: self.hole.saturating_add(entries),
+            ..self
+        }
     }
 
-    /// How many entries are missing before the event at this place. It is 0 if the gap is before
-    /// another event.
+    /// How many entries are missing.
+    pub fn missed(&self) -> u64 {
+        self.missed.saturating_add(self.hole)
+    }
+
+    /// How many entries are missing before the event at this place, which is the first one behind
+    /// the gap. If a record counts those before another event, only a hole is before this one.
     pub fn before(&self, magic: u64, lane: u64, number: u64) -> u64 {
         match (magic, lane, number) == (self.magic, self.lane, self.number) {
-            true => self.missed,
-            false => 0,
+            true => self.missed(),
+            false => self.hole,
         }
     }
 }
@@ -49,6 +60,7 @@ impl Gaps {
             lane,
             number,
             missed: count,
+            hole: 0,
         };
         // The event after the last gap was not written, because the recorder was killed. The next
         // recorder continued there.

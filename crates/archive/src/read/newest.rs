@@ -76,7 +76,9 @@ fn newest(folder: &Path, count: usize) -> Result<Option<Archive>> {
         let needed = |(latest, _): &&(u64, PathBuf)| oldest.is_none_or(|oldest| *latest >= oldest);
         let needed = rest.iter().rev().take_while(needed).count();
         if needed == 0 {
-            return Ok(Some(archive));
+            // What is missing may be in files that were not read.
+            let is_sure = rest.is_empty() || archive.holes().is_empty();
+            return Ok(is_sure.then_some(archive));
         }
         // After the files that were changed last, fewer other files may be needed.
         let more = match oldest {

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::format::varint::{Cursor, put, put_difference};
 use crate::read::bytes::Section;
 use crate::read::contents::Contents;
+use crate::read::coverage::Coverage;
 use crate::read::names::Names;
 use crate::read::stamp::Stamp;
 use crate::read::unit::Unit;
@@ -23,6 +24,8 @@ pub struct Outline {
     /// The magics of the events of the file.
     magics: Vec<u64>,
     passed: Vec<Passed>,
+    /// What the file accounts for, as [`Coverage`] writes it.
+    covered: Vec<u8>,
 }
 
 /// A unit whose frames need not be read, at its place in the file.
@@ -44,7 +47,11 @@ fn in_all(range: &Range<usize>, file: usize) -> Range<usize> {
 
 impl Outline {
     /// Of a file that has this range of all bytes.
-    pub(crate) fn of(contents: &Contents, file: &Range<usize>, stamp: Stamp) -> Outline {
+    pub(crate) fn of(
+        contents: &Contents,
+        file: &Range<usize>,
+        (stamp, covered): (Stamp, Vec<u8>),
+    ) -> Outline {
         let mut among = contents.among.iter().peekable();
         let units = contents.units.iter();
         let units = units.filter(|unit| file.contains(&unit.place.start) && !unit.important);
@@ -69,6 +76,7 @@ impl Outline {
             stamp,
             passed: passed.collect(),
             magics: contents.magics_of(file).collect(),
+            covered,
         }
     }
 
@@ -106,7 +114,11 @@ impl Outline {
             }
             contents.end_passed();
         }
-        scan(at..end, contents)
+        scan(at..end, contents)?;
+        // What was read again is among it.
+        let covered = Coverage::decode(&mut Cursor(&self.covered), section.range().len());
+        contents.of_file = covered.unwrap_or_default();
+        Ok(())
     }
 
     /// Appends its bytes.
@@ -124,6 +136,7 @@ impl Outline {
                 put_range(out, &mut end, range);
             }
         }
+        out.extend_from_slice(&self.covered);
     }
 
     /// An outline of these bytes. `None` if they are none.
@@ -148,7 +161,10 @@ impl Outline {
             }
             passed.push(Passed { unit, among });
         }
+        let covered = input.0.to_vec();
+        Coverage::decode(&mut input, length)?;
         Some(Outline {
+            covered,
             stamp,
             magics: magics.into_iter().collect(),
             passed,
@@ -324,7 +340,7 @@ pub(crate) mod tests {
             events.extend(archive.by_time(order).map(|event| format!("{event:?}")));
         }
         format!(
-            "{units:?}\n{events:?}\n{:?} {:?} {} {} {} {} {} {} {:?}",
+            "{units:?}\n{events:?}\n{:?} {:?} {} {} {} {} {} {} {:?} {:?} {}",
             archive.damage(),
             archive.magics().collect::<Vec<_>>(),
             archive.frames(),
@@ -334,13 +350,16 @@ pub(crate) mod tests {
             archive.missed_unknown(),
             archive.count(),
             archive.recoverable(),
+            archive.holes(),
+            archive.repeated(),
         )
     }
 
     fn outlines(archive: &Archive, bytes: &Bytes) -> Vec<Outline> {
-        let outlines = bytes.sections().iter().map(|section| {
+        let outlines = bytes.sections().iter().enumerate().map(|(file, section)| {
             let stamp = Stamp::of_length(section.range().len());
-            let outline = Outline::of(archive.contents(), &section.range(), stamp);
+            let known = (stamp, archive.covered(file));
+            let outline = Outline::of(archive.contents(), &section.range(), known);
             let mut encoded = Vec::new();
             outline.encode(&mut encoded);
             assert_eq!(Outline::decode(&encoded).as_ref(), Some(&outline));

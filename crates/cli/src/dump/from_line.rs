@@ -12,6 +12,7 @@ use super::merged::{Found, Printer};
 use crate::durations::{Pairing, PartialPairing};
 use crate::failure::Result;
 use crate::filters::Wanted;
+use crate::health;
 use crate::indexing;
 use crate::output;
 use crate::reading::{Events, Reading};
@@ -48,6 +49,9 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
     }
     dump.out.flush()?;
     dump.wanted.report();
+    if let Some(archive) = reading.archive() {
+        health::report(reading.path(), archive, 0);
+    }
     Ok(())
 }
 

@@ -30,7 +30,7 @@ use crate::thread_columns::ThreadColumns;
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older
 /// event, the category and the message. Important events come first: they are never overwritten.
 /// If entries of the same CPU or thread are missing right before an event, the next line says so:
-/// "… 1,024 entries overwritten …". An event that ends a span ("end X" after "begin X", or "finish
+/// "… 1,024 entries missing …". An event that ends a span ("end X" after "begin X", or "finish
 /// X" after "start X") says how long that took, if its begin was read: a filter that leaves the
 /// begin out can leave out the time as well.
 ///
@@ -43,10 +43,9 @@ use crate::thread_columns::ThreadColumns;
 /// text, true or false, a list; the name for an enum and names for flags; nanoseconds for ns and
 /// time; and "nan", "inf" and "-inf", which are no numbers in JSON. cut lists the texts and arrays
 /// that the payload had no room for. A thread of a group has group. An event with a call stack has
-/// backtrace. If
-/// entries of the same CPU or thread were overwritten right before the event, missed is their
-/// number. An important event has important: true, and one that ends a span has duration, in
-/// nanoseconds.
+/// backtrace. If entries of the same CPU or thread were overwritten right before the event, missed
+/// is their number; of an archive, also of those that are gone there. An important event has
+/// important: true, and one that ends a span has duration, in nanoseconds.
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.

@@ -19,13 +19,15 @@ const EXIT_STATUS: &[(&str, &str)] = &[
     ),
     (
         "1",
-        "Failure. The reason is on standard error. Also: verify found damage, search found \
-         nothing, and watch ended before a condition was met.",
+        "Failure. The reason is on standard error. Also: an archive is damaged, or a part of what \
+         was recorded is gone, and all that can be read was printed; search found nothing, and \
+         watch ended before a condition was met. What a ring overwrote is no damage.",
     ),
     (
         "2",
         "The command line is wrong. Also: it names no timeline, and shared memory has none or \
-         several; and any failure of search and watch.",
+         several; and any failure of search and watch, also what is 1 for an archive with other \
+         verbs.",
     ),
 ];
 

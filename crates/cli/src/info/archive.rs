@@ -111,6 +111,8 @@ impl<'a> Found<'a> {
     /// The facts for programs. The field names are part of the interface.
     pub fn object(&self, path: &str) -> Value {
         let (archive, damage) = (self.archive, self.archive.damage());
+        // For the exit status.
+        let _ = health::damage(archive, 0);
         let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
         let mut clock = WallClock::new(Form::Rfc3339);
         let mut time = |nanos: Option<u64>| nanos.map(|nanos| clock.format(nanos).to_string());
@@ -126,6 +128,10 @@ impl<'a> Found<'a> {
             "events": archive.count(),
             "missed": archive.missed(),
             "missed_unknown": archive.missed_unknown(),
+            "gone": archive.gone(),
+            "holes": archive.holes().len(),
+            "missing_files": archive.missing_files(),
+            "repeated": archive.repeated(),
             "damaged_bytes": damaged,
             "damaged_places": damage.len(),
             "first": time(self.first),

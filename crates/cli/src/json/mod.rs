@@ -26,8 +26,9 @@ pub use log_lines::LogLines;
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in
 /// UTC, and unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older
 /// event, null for the oldest; missed, how many entries of its lane were overwritten right before
-/// it, if any were; important, true for an important event; duration, the
-/// nanoseconds of the span that it ends, if that is known; core; node; tid; pid; thread; process;
+/// it, or are gone from the archive there, if any; important, true for an important event;
+/// duration, the nanoseconds of the span that it ends, if that is known; core; node; tid; pid;
+/// thread; process;
 /// category; priority; message, the first line with its arguments filled in; template, the whole
 /// message as it was defined; event, the number of its definition; args, the arguments by name, or
 /// by "0", "1" and so on where the message was lost. An event with a printf format has its values

@@ -47,7 +47,8 @@ use stats::{IndexUse, Stats, nanos};
 /// them before; the time for opening, for the index and for searching. All CPUs search an archive,
 /// so with --limit more may be read than would be needed.
 ///
-/// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error.
+/// Exits with 0 if something was found, with 1 if nothing was, and with 2 after an error, also if a
+/// part of an archive is damaged or gone.
 #[derive(clap::Args)]
 #[command(override_usage = "timeline search [OPTIONS] [PATH]... <QUERY>")]
 pub struct Args {

@@ -51,7 +51,7 @@ pub fn follow(
     let mut growth = archive.follow()?;
     let mut printer = Printer::new(archive, Some(Programs::of(archive)), args);
     let (mut pause, mut total) = (Pause::new(), 0);
-    let (mut unknown, mut damaged, mut removed) = (0, 0, 0);
+    let (mut unknown, mut damaged, mut removed, mut gone) = (0, 0, 0, 0);
     loop {
         match printer.print(&batch, out).and_then(|()| out.flush()) {
             Err(error) if signals::is_interrupted(&error) => return Ok(total),
@@ -79,12 +79,21 @@ pub fn follow(
             let what = things(new, "byte");
             damaged = growth.damaged();
             let belong = agree(new, "belongs", "belong");
+            health::note_incomplete();
             output::say(format_args!("{what} here {belong} to no whole frame"));
         }
         if growth.removed() > removed {
             let what = things(growth.removed() - removed, "file");
             removed = growth.removed();
             output::say(format_args!("{what} removed here before they were read"));
+        }
+        if growth.gone() > gone {
+            let new = growth.gone() - gone;
+            let what = things(new, "entry");
+            gone = growth.gone();
+            health::note_incomplete();
+            let (were, are) = (agree(new, "was", "were"), agree(new, "is", "are"));
+            output::say(format_args!("{what} that {were} recorded {are} gone here"));
         }
         let idle = batch.is_empty() && missed == 0;
         batch.iter_mut().for_each(|event| pairing.add(event));

@@ -87,6 +87,8 @@ pub struct LogState {
     pub last: Option<Moment>,
     /// How many entries are known to be missing.
     pub missed: u64,
+    /// How many entries are gone, with a part that was damaged or a file that was removed.
+    pub gone: u64,
     /// How many bytes are damaged.
     pub damaged: u64,
     /// Why nothing is added at present; null if all is well.
@@ -210,6 +212,7 @@ pub fn log_state(log: &Log) -> Result<LogState> {
         first: first.map(Moment::of),
         last: last.map(Moment::of),
         missed: archive.missed(),
+        gone: archive.gone(),
         damaged: archive
             .damage()
             .iter()

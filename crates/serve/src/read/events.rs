@@ -63,7 +63,8 @@ pub struct EventObject {
     pub core: Option<u16>,
     /// The message. In lists, one of more than 8 KiB is cut, and ends in `…`.
     pub message: String,
-    /// How many entries were overwritten right before it. Absent if there are none.
+    /// How many entries were overwritten right before it, or are gone there. Absent if there are
+    /// none.
     #[serde(skip_serializing_if = "is_zero")]
     pub missed: u64,
     /// Whether it is an important event. Absent if not.

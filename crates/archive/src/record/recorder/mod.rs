@@ -186,6 +186,7 @@ impl<'a> Recorder<'a> {
         for (lane, next) in follow.positions().filter(|(_, next)| *next > 0) {
             writer.note_position(lane.into(), next);
         }
+        writer.settle_positions();
         let mut recorder = Recorder {
             at,
             follow,

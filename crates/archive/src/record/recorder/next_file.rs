@@ -2,7 +2,7 @@
 //! The reason is that the file is full or old, or that it was removed, moved or cut.
 
 use super::Recorder;
-use crate::format::record::events_in;
+use crate::format::record::{events_in, first_reached};
 use crate::record::output::{Change, Next};
 
 impl Recorder<'_> {
@@ -28,14 +28,17 @@ impl Recorder<'_> {
         }
         self.writer.end_block();
         // The strings of these frames are in the old file.
-        let lost = events_in(&self.writer.take_back(0));
+        let unwritten = self.writer.take_back(0);
+        let lost = events_in(&unwritten);
         self.totals.events = self.totals.events.saturating_sub(lost);
         self.waiting = None;
         self.renew();
-        if lost > 0 {
-            self.totals.missed = self.totals.missed.saturating_add(lost);
-            let _ = self.writer.missed(lost, None, &[]);
+        self.totals.missed = self.totals.missed.saturating_add(lost);
+        // Also if these had no event: they say what was left out.
+        for (lane, from) in first_reached(&unwritten) {
+            self.writer.goes_on_from(lane, from);
         }
+        let _ = self.writer.lost(lost);
         self.change = Some(change);
         true
     }
@@ -115,6 +118,8 @@ impl Recorder<'_> {
         }
         self.preamble.anchors = self.at.anchors();
         self.writer.preamble(&self.preamble);
+        // What was left out so far is told before the positions behind it.
+        self.writer.tell_moved();
         let positions = self.writer.positions().to_vec();
         self.writer.reached(Some(self.writer.magic()), positions);
         self.repeat_important();

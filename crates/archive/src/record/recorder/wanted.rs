@@ -83,6 +83,7 @@ impl<'a> Recorder<'a> {
             match is_wanted {
                 true => {
                     self.totals.events += 1;
+                    self.tell_left_out();
                     self.record(&placed);
                 }
                 false => self.leave_out(&placed),
@@ -107,6 +108,15 @@ impl<'a> Recorder<'a> {
         if let Some(wanted) = &mut self.wanted {
             let entries = placed.next.saturating_sub(placed.number);
             wanted.untold = wanted.untold.saturating_add(entries);
+        }
+    }
+
+    /// Writes what was left out before an event that is a frame of its own. A block says it itself.
+    fn tell_left_out(&mut self) {
+        if !self.writer.packs() && self.writer.is_untold() {
+            let most = self.writer.most_of_missed(0);
+            self.make_room(most, self.writer.unwritten().len());
+            self.writer.tell_moved();
         }
     }
 

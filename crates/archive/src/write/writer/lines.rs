@@ -51,6 +51,7 @@ impl<W: Write> Writer<W> {
             last_unix: block.times.iter().max().copied(),
             ranges: ranges::worth(&self.ranges, payload),
             payload: Some(payload),
+            from: self.positions.tell(),
             positions: self.positions.all().to_vec(),
         };
         record.encode(&mut self.fields, &mut self.record);

@@ -2,6 +2,7 @@
 
 mod known;
 mod lines;
+mod missed;
 mod room;
 mod words;
 
@@ -11,7 +12,7 @@ use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame::{self, Checksum};
 use crate::format::preamble::Preamble;
 use crate::format::ranges;
-use crate::format::record::{Block, Missed};
+use crate::format::record::Block;
 use crate::write::event::{EventRecord, InternedEvent};
 use crate::write::interned::{DefinitionId, Interned, ThreadId};
 use crate::write::packer::{self, Packer};
@@ -176,8 +177,10 @@ impl<W: Write> Writer<W> {
             self.put_important(event);
             return self.write_if_much();
         }
-        if let Some((lane, next)) = event.lane.zip(event.number_behind()) {
-            self.positions.note(lane, next);
+        if let (Some(lane), Some(number), Some(next)) =
+            (event.lane, event.number, event.number_behind())
+        {
+            self.goes_on(lane, number, next);
         }
         if event.args.len() > 4 || !event.backtrace.is_empty() || !event.payload.is_empty() {
             self.room = 0;
@@ -226,95 +229,20 @@ impl<W: Write> Writer<W> {
         self.positions.note(lane, next);
     }
 
+    /// What is noted so far is where the recording begins, or stands in the file already: the next
+    /// frame goes on there.
+    pub(crate) fn settle_positions(&mut self) {
+        self.positions.settle();
+    }
+
+    /// The next frame goes on with a lane at this number.
+    pub(crate) fn goes_on_from(&mut self, lane: u64, from: u64) {
+        self.positions.note_from(lane, from);
+    }
+
     /// Lanes, and the number of the next event of each.
     pub fn positions(&self) -> &[(u64, u64)] {
         self.positions.all()
-    }
-
-    /// Writes how many events were overwritten before they could be written, and the number of the
-    /// next event in lanes that this concerns. With a count of 0, it only writes how far all lanes
-    /// are.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn missed(
-        &mut self,
-        count: u64,
-        ticks: Option<u64>,
-        next: &[(u64, u64)],
-    ) -> io::Result<()> {
-        self.end_block();
-        for (lane, next) in next {
-            self.positions.note(*lane, *next);
-        }
-        self.write_missed(Missed {
-            count: Some(count),
-            ticks,
-            positions: self.positions.all().to_vec(),
-            ..Missed::default()
-        })
-    }
-
-    /// Writes that entries of a lane are missing right before the event that is written next.
-    /// `count` of them were overwritten before they could be written, and `earlier` before the
-    /// recording began.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn gap(&mut self, event: &RawEvent, count: u64, earlier: u64) -> io::Result<()> {
-        let missed = Missed {
-            count: Some(count),
-            ticks: event.ticks,
-            earlier: (earlier > 0).then_some(earlier),
-            lane: event.lane,
-            number: event.number,
-            ..Missed::default()
-        };
-        // The events before the gap are written first, with the positions of their lanes. So
-        // nothing is missing if the writer is killed in between.
-        self.end_block();
-        let next = event.lane.zip(event.number);
-        if let Some((lane, next)) = next {
-            self.positions.note(lane, next);
-        }
-        self.write_missed(Missed {
-            positions: Vec::from_iter(next),
-            ..missed
-        })
-    }
-
-    fn write_missed(&mut self, missed: Missed) -> io::Result<()> {
-        let missed = Missed {
-            magic: Some(self.magic),
-            ..missed
-        };
-        missed.encode(&mut self.fields, &mut self.record);
-        self.frame();
-        self.write_if_much()
-    }
-
-    /// Writes that an unknown number of events is missing here, and how far all lanes are.
-    pub(crate) fn missed_unknown(&mut self) {
-        self.end_block();
-        let missed = Missed {
-            magic: Some(self.magic),
-            positions: self.positions.all().to_vec(),
-            ..Missed::default()
-        };
-        missed.encode(&mut self.fields, &mut self.record);
-        self.frame();
-    }
-
-    /// Writes how far a run is recorded. It may be this run or another one.
-    pub(crate) fn reached(&mut self, magic: Option<u64>, positions: Vec<(u64, u64)>) {
-        let missed = Missed {
-            magic,
-            count: Some(0),
-            positions,
-            ..Missed::default()
-        };
-        missed.encode(&mut self.fields, &mut self.record);
-        self.frame();
     }
 
     /// The number of events that are not in a frame yet.
@@ -384,6 +312,7 @@ impl<W: Write> Writer<W> {
             last_unix,
             ranges: ranges::worth(&self.ranges, payload),
             payload: Some(payload),
+            from: self.positions.tell(),
             positions: self.positions.all().to_vec(),
         };
         block.encode(&mut self.fields, &mut self.record);

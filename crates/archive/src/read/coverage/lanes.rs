@@ -1,0 +1,90 @@
+//! The lanes of a ring, and which of their entries are covered.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// Lanes below this are found without a hash.
+const FEW: u64 = 1 << 12;
+
+#[derive(Clone, Default)]
+pub struct Ring {
+    pub magic: u64,
+    /// How many records say where all lanes are. A lane that one of these does not name begins
+    /// behind it, at 0.
+    pub stated: u64,
+    /// Whether a block says from where it goes on, and whether one does not.
+    pub is_chained: bool,
+    pub is_vague: bool,
+    pub lanes: Vec<Lane>,
+    /// For each lane with a small number: its index in `lanes` plus 1.
+    pub few: Vec<u32>,
+    pub others: HashMap<u64, usize>,
+}
+
+#[derive(Clone, Default)]
+pub struct Lane {
+    pub lane: u64,
+    /// How many of the records that state all lanes name this one.
+    pub named: u64,
+    /// The piece that was extended last.
+    pub present: Piece,
+    /// Where the piece behind it begins.
+    pub limit: Option<u64>,
+    /// The other pieces, by their beginnings. Between two there is a hole.
+    pub pieces: BTreeMap<u64, Piece>,
+}
+
+/// Entries without a hole in between.
+#[derive(Clone, Copy, Default)]
+pub struct Piece {
+    pub from: u64,
+    pub next: u64,
+    /// Where the frame begins that has the first of them.
+    pub place: usize,
+}
+
+impl Ring {
+    /// The index of a lane, if it came before.
+    #[inline]
+    pub fn known(&self, lane: u64) -> Option<usize> {
+        if lane >= FEW {
+            return self.others.get(&lane).copied();
+        }
+        let known = self.few.get(lane as usize)?;
+        (*known as usize).checked_sub(1)
+    }
+
+    #[cold]
+    pub fn new_lane(&mut self, lane: u64) -> usize {
+        let index = self.lanes.len();
+        let nowhere = Piece {
+            place: usize::MAX,
+            ..Piece::default()
+        };
+        self.lanes.push(Lane {
+            lane,
+            present: nowhere,
+            ..Lane::default()
+        });
+        if lane < FEW {
+            let lane = lane as usize;
+            if self.few.len() <= lane {
+                self.few.resize(lane + 1, 0);
+            }
+            self.few[lane] = index as u32 + 1;
+        } else {
+            self.others.insert(lane, index);
+        }
+        index
+    }
+}
+
+impl Lane {
+    /// All pieces, in their order.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
+        let present = Some(self.present).filter(|piece| piece.place != usize::MAX);
+        let from = self.present.from;
+        let before = self.pieces.range(..from).map(|(_, piece)| *piece);
+        let behind = self.pieces.range(from..).map(|(_, piece)| *piece);
+        before.chain(present).chain(behind)
+    }
+}
