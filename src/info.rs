@@ -128,6 +128,13 @@ pub struct Dropped {
     pub undefined: u64,
     /// Important events for which there was no room left.
     pub important: u64,
+    /// Logged by a statement whose definition was refused: its message and its arguments do not
+    /// agree, or it cannot be defined at all. The timeline has an event of the category `timeline`
+    /// that says which statement, and why.
+    pub refused: u64,
+    /// Logged by a thread after its process had closed the timeline, as the end of a C or C++ program
+    /// does. Known when that process has ended.
+    pub closed: u64,
 }
 
 impl Dropped {
@@ -140,6 +147,8 @@ impl Dropped {
             self.bad_event,
             self.undefined,
             self.important,
+            self.refused,
+            self.closed,
         ]
         .into_iter()
         .fold(0, u64::saturating_add)
@@ -232,6 +241,8 @@ fn dropped(segment: &Segment) -> Dropped {
         bad_event: count(|header| &header.dropped_bad_event),
         undefined: count(|header| &header.dropped_undefined),
         important: count(|header| &header.dropped_important),
+        refused: count(|header| &header.dropped_refused),
+        closed: count(|header| &header.dropped_closed),
     }
 }
 

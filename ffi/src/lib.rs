@@ -10,6 +10,7 @@ mod attributes;
 mod backtrace;
 mod catalogue;
 mod channel;
+mod closed;
 mod convert;
 mod dump;
 mod error;

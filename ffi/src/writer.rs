@@ -1,11 +1,14 @@
 //! Timelines to write to: makes, joins and frees them, defines and logs their events.
 use crate::attributes::{attributes_of, timeline_attributes_t};
+use crate::closed;
 use crate::convert::{path, place, shared, text};
 use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::modules::{Modules, Turn};
 use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use timeline_core::statement::Undefined;
 use timeline_core::{EventId, FieldType, Options, Timeline, fields, without_cancellation};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
@@ -30,6 +33,8 @@ pub(crate) struct Writer {
     face: timeline_t,
     pub(crate) core: Timeline,
     pub(crate) modules: Modules,
+    /// How many owners it has: `timeline_share` adds one, `timeline_free` takes one away.
+    owners: AtomicU32,
 }
 
 const _: () = {
@@ -44,12 +49,19 @@ const _: () = {
 /// `tl` is NULL or a handle from [`give`] that was not freed.
 pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a Writer, Failure> {
     // SAFETY: every timeline_t that C can hold is the first member of a Writer.
-    unsafe {
+    let writer = unsafe {
         shared(
             tl.cast::<Writer>(),
             "the timeline",
             "timeline_new or timeline_open",
-        )
+        )?
+    };
+    match writer.core.is_closed() {
+        false => Ok(writer),
+        true => Err(Failure::argument(
+            "the timeline was freed: expected one that is open; call this before timeline_free, or \
+             do not free it where threads run until the end",
+        )),
     }
 }
 
@@ -80,6 +92,7 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
         },
         core,
         modules: Modules::default(),
+        owners: AtomicU32::new(1),
     }));
     // SAFETY: the contract of this function.
     unsafe { out.write(handle.cast()) };
@@ -92,11 +105,21 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
 unsafe fn give_at(
     path: *const c_char,
     out: *mut *mut timeline_t,
-    made: impl FnOnce(&Path) -> Result<Timeline, Failure>,
+    made: impl Fn(&Path) -> Result<Timeline, Failure>,
 ) -> Result<timeline_status_t, Failure> {
     place(out, "out")?;
     // SAFETY: the contract of this function.
-    let core = made(unsafe { self::path(path, "path")? })?;
+    let path = unsafe { self::path(path, "path")? };
+    closed::free_where_addresses_are_few();
+    let mut core = made(path);
+    while core
+        .as_ref()
+        .is_err_and(|failure| failure.undefined() == Undefined::Full)
+        && closed::free_oldest()
+    {
+        core = made(path);
+    }
+    let core = core?;
     // SAFETY: checked by `place`, and writable by contract.
     unsafe { give(core, out) };
     Ok(TIMELINE_OK)
@@ -294,24 +317,52 @@ pub unsafe extern "C-unwind" fn timeline_open_with(
     guard(|| unsafe { give_at(path, out, open) })
 }
 
-/// Frees a timeline. Its events stay, for readers and for processes that join later, until
-/// `timeline_unlink`.
+/// Frees a timeline, or takes away one of its owners (`timeline_share`) if it has several. Its
+/// events stay, for readers and for processes that join later, until `timeline_unlink`.
 ///
-/// `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it
-/// during this call or after: freeing twice, or logging to a freed timeline, is undefined
-/// behaviour.
+/// `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. Other threads may log
+/// to it during this call and after, as they do when a program ends: they find it closed. Their
+/// events are dropped, and counted when the program has ended (`timeline info`). All other
+/// functions return `TIMELINE_E_ARGUMENT` then. This holds for the last freed timelines of a
+/// process, which has 64 in all, open and freed: one more, and the one that was freed first is gone
+/// for good. Where the addresses of the process are limited (RLIMIT_AS), it is gone when any
+/// other is opened.
 ///
 /// # Safety
-/// `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open`, and has an owner left.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
     if !tl.is_null() {
         guard(|| {
-            // SAFETY: from `give`, and by contract the last use of it.
-            drop(unsafe { Box::from_raw(tl.cast::<Writer>()) });
+            // SAFETY: by contract the first member of a Writer.
+            let writer = unsafe { &*tl.cast::<Writer>() };
+            // AcqRel: the last owner finds all that the others did.
+            if writer.owners.fetch_sub(1, Ordering::AcqRel) == 1 {
+                writer.core.close();
+                // SAFETY: from `give`, and by contract it had one owner left, which was this one.
+                unsafe { closed::keep(tl.cast()) };
+            }
             Ok(TIMELINE_OK)
         });
     }
+}
+
+/// Gives a timeline one more owner: it is freed when each has called `timeline_free`.
+///
+/// `tl`: from `timeline_new` or `timeline_open`, or NULL.
+///
+/// Returns `tl`. Any thread. Safe in a signal handler.
+///
+/// # Safety
+/// `tl` is NULL or was returned by `timeline_new` or `timeline_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_share(tl: *mut timeline_t) -> *mut timeline_t {
+    // SAFETY: by contract NULL or the first member of a Writer.
+    if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() } {
+        // Relaxed: whoever calls this is an owner, so none is the last one.
+        writer.owners.fetch_add(1, Ordering::Relaxed);
+    }
+    tl
 }
 
 /// Removes the name of a timeline, live or not. Processes that have it open keep it until they free

@@ -91,6 +91,16 @@ impl Control {
         Ok(control)
     }
 
+    /// Whether nobody else has it: no sampler runs.
+    pub(crate) fn is_alone(&self) -> bool {
+        Arc::strong_count(&self.inner) == 1
+    }
+
+    /// Closes its descriptor.
+    pub(crate) fn close(&self) {
+        self.inner.file.close();
+    }
+
     pub(crate) fn segment(&self) -> &Segment {
         &self.inner.segment
     }

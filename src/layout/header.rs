@@ -121,10 +121,13 @@ record! {
         0x8e8 pub dropped_important: AtomicU64,
         /// Texts to be interned that were copied, because there was no room left for them.
         0x8f0 pub not_interned: AtomicU64,
-        0x8f8 _unused_8f8: [AtomicU8; 8],
+        /// Events dropped because the definition of their statement was refused.
+        0x8f8 pub dropped_refused: AtomicU64,
         /// Anchors ever taken.
         0x900 pub anchors_taken: AtomicU64,
-        0x908 _unused_908: [AtomicU8; 56],
+        /// Events that came after their process had closed the timeline.
+        0x908 pub dropped_closed: AtomicU64,
+        0x910 _unused_910: [AtomicU8; 48],
         /// The anchors kept: the first for good, the rest in turn.
         0x940 pub anchors: [Anchor; 16],
         /// Changes of the rules: says which of the two copies is in force.

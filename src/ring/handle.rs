@@ -124,6 +124,13 @@ impl Index {
         unsafe { let_go(former) };
     }
 
+    /// Ends [`Index::hold`].
+    pub fn let_go(&self) {
+        let hold = self.page.hold.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: as in `hold`.
+        unsafe { let_go(hold) };
+    }
+
     /// Waits until no ending thread uses the handle. None will from here on.
     pub fn close(&self) {
         // SeqCst here, on the pins below and in `pinned`: either the ending thread finds the key
@@ -139,9 +146,7 @@ impl Index {
 impl Drop for Index {
     fn drop(&mut self) {
         self.close();
-        let hold = self.page.hold.swap(std::ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: as in `hold`.
-        unsafe { let_go(hold) };
+        self.let_go();
         // Relaxed: the Release below publishes it to the next handle.
         NUMBERS[self.index].store(0, Ordering::Relaxed);
         USED.fetch_and(!(1 << self.index), Ordering::Release);

@@ -43,12 +43,14 @@ pub struct Pair {
 pub enum Found {
     /// Nothing: it was not met.
     Nothing,
-    /// The event; 0 if it is wrong, and will never be defined.
+    /// The event.
     Event(EventId),
     /// It could not be defined, and it is too early to try again, or of no use.
     Lost,
     /// It could not be defined, and it is time to try again.
     Again,
+    /// The definition is wrong, and nothing is tried again.
+    Refused,
 }
 
 /// Why an event is not defined.
@@ -68,6 +70,8 @@ const LOWER: u64 = 0xff_ffff;
 const FAILED: u64 = 0x80 << 24;
 /// Set in it if there was no room for it.
 const FULL: u64 = 0x40 << 24;
+/// Set in it if the definition is wrong.
+const REFUSED: u64 = 0x20 << 24;
 /// One of so many runs after a failure tries again.
 const RETRY: u64 = 1024;
 
@@ -88,13 +92,13 @@ impl Pair {
 
     /// Whether a word says something of this pair.
     fn is_of(self, word: u64) -> bool {
-        word & !(LOWER | FAILED | FULL) == self.upper()
+        word & !(LOWER | FAILED | FULL | REFUSED) == self.upper()
     }
 }
 
 /// Whether a word has an event.
 fn is_event(word: u64) -> bool {
-    word & (FAILED | FULL) == 0
+    word & (FAILED | FULL | REFUSED) == 0
 }
 
 impl Known {
@@ -135,6 +139,7 @@ impl Known {
         }
         match pair.is_of(found) {
             true if is_event(found) => Found::Event(EventId((found & LOWER) as u32)),
+            true if found & REFUSED != 0 => Found::Refused,
             true => Found::Lost,
             false => Found::Nothing,
         }
@@ -155,7 +160,7 @@ impl Known {
         let word = pair.upper()
             | match defined {
                 Ok(event) => u64::from(event.0),
-                Err(Undefined::Wrong) => u64::from(EventId::NEVER.0),
+                Err(Undefined::Wrong) => REFUSED,
                 Err(Undefined::Passing) => FAILED,
                 Err(Undefined::Full) => FULL,
             };

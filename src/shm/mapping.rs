@@ -77,6 +77,34 @@ impl Mapping {
         })
     }
 
+    /// Puts zeros that belong to this process alone in the place of the file. So a thread that
+    /// still has an address in it harms nobody. Other mappings of the file stay as they are.
+    ///
+    /// # Errors
+    /// Those of the system: then it is mapped as before. `Unsupported` if it is not mapped.
+    pub fn forget(&self) -> io::Result<()> {
+        let Bytes::Mapped { raw, .. } = &self.bytes else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        // SAFETY: the range is that of this mapping, which stays one until it is dropped. All that
+        // lies in it is atomic, and any bytes are valid. The kernel changes all of it at once, for
+        // all processors, before the call returns.
+        let found = unsafe {
+            libc::mmap(
+                raw.as_mut_ptr().cast(),
+                raw.len(),
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        match found == libc::MAP_FAILED {
+            true => Err(io::Error::last_os_error()),
+            false => Ok(()),
+        }
+    }
+
     /// Its length in bytes.
     pub fn len(&self) -> u64 {
         match &self.bytes {

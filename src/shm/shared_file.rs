@@ -43,6 +43,9 @@ use crate::sync::{AtomicU32, Ordering};
 /// and again.
 const LOOKS: u32 = 4;
 
+/// The number of no descriptor, with which every call fails.
+const NO_DESCRIPTOR: u32 = i32::MAX as u32;
+
 /// A file known by device and inode, and a descriptor of it.
 pub struct SharedFile {
     fd: AtomicU32,
@@ -172,12 +175,23 @@ impl SharedFile {
     }
 }
 
+impl SharedFile {
+    /// Closes the kept descriptor. The file can still be opened by its name.
+    pub fn close(&self) {
+        let still_ours = self.kept().is_some();
+        // Relaxed: as in `fd`; whoever read the number before checks the file behind it.
+        let former = self.fd.swap(NO_DESCRIPTOR, Ordering::Relaxed);
+        if still_ours && former != NO_DESCRIPTOR {
+            // SAFETY: it leads to our file, so it is the one we opened, and it is not used any
+            // more.
+            drop(unsafe { File::from_raw_fd(former as RawFd) });
+        }
+    }
+}
+
 impl Drop for SharedFile {
     fn drop(&mut self) {
-        if self.kept().is_some() {
-            // SAFETY: it leads to our file, so it is the one we opened; `self` is going away.
-            drop(unsafe { File::from_raw_fd(self.fd()) });
-        }
+        self.close();
     }
 }
 

@@ -14,8 +14,14 @@ impl Timeline {
     #[doc(hidden)]
     pub fn look(&self, known: &Known, priority: Priority) -> Found {
         let found = known.look(self.log.pair(priority));
-        if found == Found::Lost {
-            self.dropped_undefined(priority);
+        match found {
+            Found::Lost => self.dropped_undefined(priority),
+            Found::Refused => self.dropped_refused(priority),
+            Found::Nothing | Found::Again if self.is_closed() => {
+                self.dropped_undefined(priority);
+                return Found::Lost;
+            }
+            Found::Nothing | Found::Event(_) | Found::Again => {}
         }
         found
     }
@@ -25,13 +31,15 @@ impl Timeline {
         known.has(self.log.pair(priority))
     }
 
-    /// Lets a statement know its event for a priority, or why it has none: if there was no room, or
-    /// if the reason may pass, counts an event as dropped.
+    /// Lets a statement know its event for a priority, or why it has none: then counts an event as
+    /// dropped.
     #[doc(hidden)]
     pub fn remember(&self, known: &Known, priority: Priority, defined: Result<EventId, Undefined>) {
         known.put(self.log.pair(priority), defined);
-        if matches!(defined, Err(Undefined::Full | Undefined::Passing)) {
-            self.dropped_undefined(priority);
+        match defined {
+            Ok(_) => {}
+            Err(Undefined::Full | Undefined::Passing) => self.dropped_undefined(priority),
+            Err(Undefined::Wrong) => self.dropped_refused(priority),
         }
     }
 

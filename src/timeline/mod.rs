@@ -1,9 +1,11 @@
 //! A timeline in the program that writes it: define, log, priority, sample, save.
 
+mod close;
 mod enabled;
 mod environment;
 mod interned;
 mod options;
+mod refused;
 mod span;
 
 pub use options::Options;

@@ -30,6 +30,9 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn log_important(&self, pending: &Pending) {
+        if self.is_closed() {
+            return self.too_late();
+        }
         let joined = || {
             let state = local::thread_state(self.index.number());
             state.filter(|state| state.key.load(Ordering::Relaxed) == self.index.key())

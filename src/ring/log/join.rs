@@ -55,6 +55,9 @@ impl Log {
     // Inline, like what it calls: a first event has a bound on its stack.
     #[inline(always)]
     fn join_thread(&self, joining: &Joining) -> Option<&'static ThreadState> {
+        if self.is_closed() {
+            return None;
+        }
         let state = joining.thread_state(self.index.number())?;
         if state.wanted.swap(self.index.key(), Ordering::Relaxed) != self.index.key() {
             state.waiting.store(0, Ordering::Relaxed);
@@ -244,7 +247,7 @@ impl Log {
             }
             if page
                 .joining
-                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                .compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok()
             {
                 break;
@@ -253,7 +256,11 @@ impl Log {
             // interrupted: Joining::enter would have found that.
             std::thread::yield_now();
         }
-        let joined = self.join_process();
+        // SeqCst, pairs with `close`, as the exchange above does.
+        let joined = match self.closed.load(Ordering::SeqCst) {
+            0 => self.join_process(),
+            _ => None,
+        };
         if let Some(process) = joined {
             self.joined(process);
         }

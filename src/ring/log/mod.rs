@@ -9,6 +9,7 @@
 //! ours), the entry, a check of the mark (so that a child forked in between leaves the entry to its
 //! parent), the commit.
 
+mod close;
 mod important;
 mod join;
 
@@ -26,7 +27,7 @@ use crate::event::Priority;
 use crate::layout::words::Cursor;
 use crate::layout::{ENABLED, Geometry, Header, MAX_EVENT_ENTRIES};
 use crate::shm::SharedFile;
-use crate::sync::{AtomicU64, Ordering, compiler_fence};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// Attempts at the lane of a CPU. Each that fails was interrupted. Only a debugger that stops after
 /// each instruction interrupts that many in a row. There are few, because each that finds the chunk
@@ -52,6 +53,8 @@ pub struct Log {
     file: SharedFile,
     /// The most words of a payload: an event is in one chunk.
     payload_words: usize,
+    /// 1 once this process has closed it, while threads may still log.
+    closed: AtomicU32,
 }
 
 // SAFETY: the pointer leads into the mapping that `ring` keeps; everything else is Sync by itself.
@@ -78,6 +81,7 @@ impl Log {
             geometry: *geometry,
             file,
             payload_words: words_in(MAX_EVENT_ENTRIES.min(geometry.chunk_entries as usize)),
+            closed: AtomicU32::new(0),
         });
         // Calls that take the loader's lock, or allocate, are made now and not in a thread's first
         // event.
@@ -206,6 +210,9 @@ impl Log {
     /// Logs an event that its section could not append.
     #[cold]
     fn log_slowly(&self, pending: &Pending) {
+        if self.is_closed() {
+            return self.too_late();
+        }
         match local::thread_state(self.index.number()) {
             Some(state) if self.append(state, pending) => {}
             // Checked here, before looking for a lane, because disabling cancellation costs more
@@ -335,15 +342,32 @@ impl Log {
         self.dropped(|header| &header.dropped_bad_event);
     }
 
+    /// Counts an event that came after this process had closed the timeline.
+    #[cold]
+    fn too_late(&self) {
+        self.dropped(|header| &header.dropped_closed);
+    }
+
     /// Counts an event whose call site could not be defined.
     #[cold]
     pub fn undefined(&self) {
         self.dropped(|header| &header.dropped_undefined);
     }
 
+    /// Counts an event whose call site has a definition that was refused.
+    #[cold]
+    pub fn refused(&self) {
+        self.dropped(|header| &header.dropped_refused);
+    }
+
     #[cold]
     fn dropped(&self, why: fn(&Header) -> &AtomicU64) {
-        why(self.ring.header()).fetch_add(1, Ordering::Relaxed);
+        let header = self.ring.header();
+        let count = match self.is_closed() {
+            true => &header.dropped_closed,
+            false => why(header),
+        };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -380,13 +404,7 @@ impl Otherwise for Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        let process = self.index.page().process.load(Ordering::Relaxed);
-        self.index.close();
-        if process != 0 {
-            processes::leave(&self.ring, &self.geometry, process, self.clock.now());
-            self.file
-                .with(|opening| processes::unlock(process, opening));
-        }
+        self.leave(&self.ring);
     }
 }
 

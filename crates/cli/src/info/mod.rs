@@ -252,6 +252,14 @@ fn dropped(info: &Info, theme: &Theme) -> Line {
             dropped.important,
             "because there was no room for more important events",
         ),
+        (
+            dropped.refused,
+            "by statements whose definition was refused (events of the category timeline say why)",
+        ),
+        (
+            dropped.closed,
+            "by threads that went on after their program had closed the timeline",
+        ),
     ];
     let causes: Vec<_> = causes
         .iter()
@@ -420,6 +428,8 @@ pub fn object(path: &str, info: &Info) -> Value {
             "bad_event": info.dropped.bad_event,
             "undefined": info.dropped.undefined,
             "important": info.dropped.important,
+            "refused": info.dropped.refused,
+            "closed": info.dropped.closed,
         },
         "writers": writers,
         "created": clock.format(info.created_unix_nanos),

@@ -1,0 +1,81 @@
+//! Handles that C has freed, which are kept for threads that still log to them.
+//!
+//! A program that ends runs its destructors, `timeline_free` among them, while its other threads go
+//! on. So a freed handle is closed, and its memory stays: a thread that comes late finds it closed.
+//! A process has at most 64 handles, freed ones among them. If it opens one more, the one that was
+//! freed first goes for good.
+
+use crate::writer::Writer;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+/// A handle that has no owner. A pointer and no Box, because threads may still use it.
+struct Closed(*mut Writer);
+
+// SAFETY: a Writer may be used, and dropped, by any thread: what it consists of is Send and Sync, but
+// for the pointer that C reads, which leads into its own mapping.
+unsafe impl Send for Closed {}
+
+impl Closed {
+    fn writer(&self) -> &Writer {
+        // SAFETY: `keep` was given it alive, and it is freed when this is dropped.
+        unsafe { &*self.0 }
+    }
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        self.writer().core.tell_of_late_events();
+        // SAFETY: from `Box::into_raw`, and nobody else frees it, by the contract of `keep`.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+/// The oldest first.
+static CLOSED: Mutex<VecDeque<Closed>> = Mutex::new(VecDeque::new());
+
+/// Keeps a handle that was closed.
+///
+/// # Safety
+/// It came from `Box::into_raw`, it has no owner any more, and it was not kept before.
+pub(crate) unsafe fn keep(writer: *mut Writer) {
+    let mut closed = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
+    closed.push_back(Closed(writer));
+}
+
+/// Frees the one that was closed first. Returns whether there was one.
+pub(crate) fn free_oldest() -> bool {
+    let oldest = {
+        let mut closed = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
+        closed.pop_front()
+    };
+    oldest.is_some()
+}
+
+/// Frees all, if the addresses of this process are limited: a closed one still takes as many as its
+/// ring.
+pub(crate) fn free_where_addresses_are_few() {
+    let mut limit = std::mem::MaybeUninit::<libc::rlimit>::zeroed();
+    // SAFETY: it fills the structure, and zeros are one as well.
+    let limit = unsafe {
+        libc::getrlimit(libc::RLIMIT_AS, limit.as_mut_ptr());
+        limit.assume_init()
+    };
+    if limit.rlim_cur != libc::RLIM_INFINITY {
+        while free_oldest() {}
+    }
+}
+
+/// At the very end of the program, after all of its destructors.
+extern "C" fn at_exit() {
+    // Another thread may hold it for ever.
+    if let Ok(closed) = CLOSED.try_lock() {
+        for closed in closed.iter() {
+            closed.writer().core.tell_of_late_events();
+        }
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;

@@ -1,0 +1,93 @@
+//! Closes a timeline while threads of this process may still log to it.
+//!
+//! A program that ends runs its destructors while its other threads go on, and nobody can wait for
+//! these. So a closed handle keeps all that a thread needs that logs now or later, except what
+//! belongs to others: its memory is replaced by zeros of our own ([`Mapping::forget`]), in which
+//! such a thread does no harm. First the memory is replaced, and then this process leaves the table,
+//! through another mapping: whatever a thread does in between happens either before it leaves, or to
+//! our own memory.
+//!
+//! The enable bytes there send each event that was defined to a slow path, which counts it. So the
+//! hot path knows nothing of this.
+
+use std::sync::Arc;
+
+use super::Log;
+use crate::ring::memory::Shared;
+use crate::ring::processes;
+use crate::shm::Mapping;
+use crate::sync::{AtomicU8, Ordering};
+
+/// An enable byte that is neither that of a plain event nor that of an important one.
+const CLOSED: u8 = 0xff;
+
+impl Log {
+    /// Whether this process has closed it.
+    pub fn is_closed(&self) -> bool {
+        // Relaxed: where an order matters, `Log::process` asks as it needs.
+        self.closed.load(Ordering::Relaxed) != 0
+    }
+
+    /// Closes it. `known`: how many events are defined; `may_forget`: whether nobody else uses the
+    /// mapping.
+    pub fn close(&self, known: u32, may_forget: bool) {
+        let elsewhere = self.map_again();
+        // SeqCst here, on the load below, and on both in `process`: either a thread that joins a
+        // forked child finds it closed, or we find that the thread is joining.
+        self.closed.store(1, Ordering::SeqCst);
+        while self.index.page().joining.load(Ordering::SeqCst) != 0 {
+            std::thread::yield_now();
+        }
+        let map = self.ring.mapping();
+        if elsewhere.is_some() && may_forget && map.forget().is_ok() {
+            let first = self.geometry.enable().offset;
+            for event in 1..known.min(self.geometry.definitions) {
+                let byte = map.record::<AtomicU8>(first + u64::from(event));
+                byte.shared().store(CLOSED, Ordering::Relaxed);
+            }
+        }
+        // If it could not be replaced, threads go on through the lanes of CPUs, which are nobody's.
+        self.leave(elsewhere.as_ref().unwrap_or(&self.ring));
+        self.index.let_go();
+        self.file.close();
+    }
+
+    /// Another mapping of the ring.
+    fn map_again(&self) -> Option<Shared> {
+        let length = self.ring.mapping().len();
+        let map = |file: &_| Mapping::writable(file, length, false).ok();
+        let map = self.file.with(|opening| map(opening.file()))??;
+        Shared::new(&Arc::new(map), &self.geometry)
+    }
+
+    /// Leaves the process table, and frees what this process has in the ring.
+    pub(super) fn leave(&self, ring: &Shared) {
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        self.index.close();
+        if process != 0 {
+            processes::leave(ring, &self.geometry, process, self.clock.now());
+            self.file
+                .with(|opening| processes::unlock(process, opening));
+        }
+    }
+
+    /// Tells the timeline of the events that came after it was closed, if it is still at its name.
+    pub fn tell_of_late_events(&self) {
+        if !self.is_closed() {
+            return;
+        }
+        let late = self.ring.header().dropped_closed.swap(0, Ordering::Relaxed);
+        if late == 0 {
+            return;
+        }
+        let length = self.ring.mapping().len();
+        let Ok(opening) = self.file.reopen() else {
+            return;
+        };
+        if let Ok(map) = Mapping::writable(opening.file(), length, false) {
+            let count = map.header();
+            let count = &count.shared().dropped_closed;
+            count.fetch_add(late, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Tests timelines that are closed while threads still log: when a program ends, and before.
+
+use std::path::Path;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+use crate::support::size;
+use crate::support::toolchain::programs::{Link, compile, execute};
+use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, succeed};
+
+/// The events that were dropped, by cause.
+fn dropped(ring: &Path) -> Json {
+    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
+    let output = succeed(command.args(["info", "--json"]).arg(ring), "nothing");
+    let info: Json = serde_json::from_slice(&output.stdout).unwrap();
+    info["dropped"].clone()
+}
+
+#[test]
+fn threads_log_while_their_program_ends() {
+    for link in [Link::Shared, Link::Static] {
+        let dir = TempDir::new().unwrap();
+        let sources = ["tests/cpp/exit.cpp"];
+        let program = compile(cxx(), CPP17, &sources, link, dir.path());
+        for how in ["return", "exit", "thread", "quick_exit", "last", "twice"] {
+            for _ in 0..2 * size() {
+                let dir = TempDir::new().unwrap();
+                assert_eq!(execute(&program, dir.path(), &[how]), "exit: ok\n", "{how}");
+                // Where its destructors ran while threads logged, their events are counted.
+                if ["return", "exit", "thread", "twice"].contains(&how) {
+                    let dropped = dropped(&dir.path().join("ring"));
+                    assert!(dropped["closed"].as_u64() > Some(0), "{how}: {dropped}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_freed_is_closed_and_counts_who_comes_late() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &["tests/c/freed.c"], Link::Shared, dir.path());
+    assert_eq!(execute(&program, dir.path(), &[]), "freed: ok\n");
+    let dropped = dropped(&dir.path().join("ring"));
+    assert_eq!(
+        (&dropped["closed"], &dropped["total"]),
+        (&5.into(), &5.into())
+    );
+}
