@@ -59,6 +59,11 @@ impl Failure {
         }
     }
 
+    /// What was expected, what came, and what to do.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether the same call may succeed later: a lock was held, or the system refused. A wrong
     /// argument stays wrong, and a full table stays full.
     pub(crate) fn may_pass(&self) -> bool {

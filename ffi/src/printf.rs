@@ -97,8 +97,9 @@ unsafe fn known<'a>(site: *mut timeline_site_t) -> &'a Known {
 /// `TIMELINE_I64` and so on, up to the first 0; NULL for none.
 ///
 /// Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
-/// too, and not tried again. If a table is full, each call that returns 0 counts an event as
-/// dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
+/// too, and not tried again. If the definition is refused, because it is wrong, an event of the
+/// category `timeline` says why. Then, or if a table is full, each call that returns 0 counts an event
+/// as dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
 /// failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
 /// `errno` alone. An attempt takes locks and allocates, and may wait seconds for the lock of the
 /// timeline; after one such wait in vain, only some 2 milliseconds, until it gets the lock.
@@ -123,7 +124,7 @@ pub unsafe extern "C-unwind" fn timeline_site_define(
     // SAFETY: the contract of this function.
     let again = match unsafe { look(tl, site, level) } {
         Found::Event(event) => return event.0,
-        Found::Lost => return EventId::NEVER.0,
+        Found::Lost | Found::Refused => return EventId::NEVER.0,
         Found::Nothing => false,
         Found::Again => true,
     };
@@ -185,6 +186,14 @@ unsafe fn define_at(
             look_for_handler();
         }
         writer.core.remember(known, priority, why);
+        if let (Err(failure), Err(Undefined::Wrong)) = (&defined, why) {
+            // SAFETY: the contract of this function.
+            let file = unsafe { lossy((*site).file, "file")? };
+            // SAFETY: as above.
+            let line = unsafe { (*site).line };
+            let core = &writer.core;
+            core.tell_of_refused((&file, line), failure.message());
+        }
         event = defined?;
         Ok(TIMELINE_OK)
     });

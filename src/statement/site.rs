@@ -74,11 +74,14 @@ impl Site {
     ) -> Option<EventId> {
         match timeline.look(&self.known, priority) {
             Found::Event(event) => Some(event),
-            Found::Lost => None,
+            Found::Lost | Found::Refused => None,
             Found::Nothing | Found::Again => {
                 let defined = self.define_now(timeline, priority, &types());
                 let known = defined.as_ref().copied().map_err(Undefined::from);
                 timeline.remember(&self.known, priority, known);
+                if let (Err(why), Err(Undefined::Wrong)) = (&defined, known) {
+                    timeline.tell_of_refused(self.words.place, &why.to_string());
+                }
                 defined.ok()
             }
         }

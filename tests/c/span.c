@@ -181,6 +181,12 @@ static void levels(void) {
     TIMELINE_SPAN(none, TIMELINE_INFO, "c", "nowhere $n", once(1));
     TIMELINE_SPAN(tl, TIMELINE_INFO, "c", "$n is no name", once(1));
     CHECK(strstr(timeline_last_error(), "which name the span"));
+    /* The timeline says so of both events. */
+    for (int i = 0; i < 2; i++) {
+      timeline_event_t event;
+      CHECK_EQ(timeline_next(cursor, &event), TIMELINE_OK);
+      CHECK_EQ(strcmp(event.category, "timeline"), 0);
+    }
   }
   EXPECT_NONE();
   CHECK_EQ(evaluated, 2);

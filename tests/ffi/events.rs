@@ -148,3 +148,24 @@ fn events_of_cpp_are_read_alike_everywhere() {
         }
     }
 }
+
+/// What a message and its arguments have wrong is refused when it is compiled, as far as a compiler
+/// sees it. The rest is refused late, and not in silence.
+#[test]
+fn what_no_compiler_sees_is_counted_and_told_once() {
+    for how in ["-O0", "-O2"] {
+        let dir = TempDir::new().unwrap();
+        let flags = [C99, &[how]].concat();
+        let sources = ["tests/c/refused_late.c"];
+        let program = compile(cc(), &flags, &sources, Link::Shared, dir.path());
+        assert_eq!(execute(&program, dir.path(), &[]), "refused_late: ok\n");
+        let ring = dir.path().join("ring");
+        let info = lines(&timeline(&["info", "--json", ring.to_str().unwrap()]));
+        let dropped = &info[0]["dropped"];
+        // Of six statements that ran three times, and of a span, which has two events.
+        assert_eq!(
+            (&dropped["refused"], &dropped["total"]),
+            (&24.into(), &24.into())
+        );
+    }
+}
