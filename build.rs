@@ -32,13 +32,15 @@ const SOURCES: [&str; 21] = [
 
 /// The parts of the header that are written in C, of ffi/inline, in their order.
 #[cfg(feature = "header")]
-const INLINE: [&str; 10] = [
+const INLINE: [&str; 12] = [
     "begin",
     "enabled",
     "gnu",
     "value",
     "each",
     "payload",
+    "argument",
+    "check",
     "statement",
     "span",
     "gnu_end",

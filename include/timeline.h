@@ -974,17 +974,33 @@ timeline_status_t timeline_open_with(const char *path,
                                      struct timeline_t **out);
 
 /**
- * Frees a timeline. Its events stay, for readers and for processes that join later, until
- * `timeline_unlink`.
+ * Frees a timeline, or takes away one of its owners (`timeline_share`) if it has several. Its
+ * events stay, for readers and for processes that join later, until `timeline_unlink`.
  *
- * `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. No thread may use it
- * during this call or after: freeing twice, or logging to a freed timeline, is undefined
- * behaviour.
+ * `tl`: from `timeline_new` or `timeline_open`, or NULL, which does nothing. Other threads may log
+ * to it during this call and after, as they do when a program ends: they find it closed. Their
+ * events are dropped, and counted when the program has ended (`timeline info`). All other
+ * functions return `TIMELINE_E_ARGUMENT` then. This holds for the last freed timelines of a
+ * process, which has 64 in all, open and freed: one more, and the one that was freed first is gone
+ * for good. Where the addresses of the process are limited (RLIMIT_AS), it is gone when any
+ * other is opened.
  *
  * # Safety
- * `tl` is NULL or was returned by `timeline_new` or `timeline_open` and not freed yet.
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open`, and has an owner left.
  */
 void timeline_free(struct timeline_t *tl);
+
+/**
+ * Gives a timeline one more owner: it is freed when each has called `timeline_free`.
+ *
+ * `tl`: from `timeline_new` or `timeline_open`, or NULL.
+ *
+ * Returns `tl`. Any thread. Safe in a signal handler.
+ *
+ * # Safety
+ * `tl` is NULL or was returned by `timeline_new` or `timeline_open`.
+ */
+struct timeline_t *timeline_share(struct timeline_t *tl);
 
 /**
  * Removes the name of a timeline, live or not. Processes that have it open keep it until they free
@@ -1281,8 +1297,9 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * `TIMELINE_I64` and so on, up to the first 0; NULL for none.
  *
  * Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
- * too, and not tried again. If a table is full, each call that returns 0 counts an event as
- * dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
+ * too, and not tried again. If the definition is refused, because it is wrong, an event of the
+ * category `timeline` says why. Then, or if a table is full, each call that returns 0 counts an event
+ * as dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
  * failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
  * `errno` alone. An attempt takes locks and allocates, and may wait seconds for the lock of the
  * timeline; after one such wait in vain, only some 2 milliseconds, until it gets the lock.
@@ -1811,9 +1828,11 @@ static inline int64_t timeline_f32(float number) {
 #ifdef __cplusplus
 #define TIMELINE_CAST_(type, value) (static_cast<type>(value))
 #define TIMELINE_POINTER_CAST_(type, value) (reinterpret_cast<type>(value))
+#define TIMELINE_NULL_POINTER_ nullptr
 #else
 #define TIMELINE_CAST_(type, value) ((type)(value))
 #define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
+#define TIMELINE_NULL_POINTER_ 0
 #endif
 
 /* Whether every load has to be one that a sanitizer of memory sees. */
@@ -1945,7 +1964,7 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
 
 #define TIMELINE_OF_NUMBER_(name, c_type, number, in_word)              \
   TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {   \
-    return timeline_value_(number, in_word, 0, 0);                      \
+    return timeline_value_(number, in_word, TIMELINE_NULL_POINTER_, 0); \
   }
 #define TIMELINE_OF_POINTER_(name, c_type, number)                                                          \
   TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {                                       \
@@ -1977,7 +1996,7 @@ TIMELINE_POINTERS_(TIMELINE_OF_POINTER_)
 TIMELINE_ARRAYS_(TIMELINE_DEFINE_ARRAY_)
 
 TIMELINE_INLINE_ timeline_value_t timeline_of_f80_(long double x) {
-  timeline_value_t value = timeline_value_(TIMELINE_LONG_DOUBLE_, 0, 0, 0);
+  timeline_value_t value = timeline_value_(TIMELINE_LONG_DOUBLE_, 0, TIMELINE_NULL_POINTER_, 0);
   /* The bytes after the x87's 80 bits are padding, which may hold anything. */
   uint64_t halves[2] = {0, 0};
   memcpy(halves, &x, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof x);
@@ -2002,28 +2021,6 @@ TIMELINE_ARRAYS_(TIMELINE_OVERLOAD_ARRAY_)
 TIMELINE_OVERLOAD_(f80, long double, TIMELINE_LONG_DOUBLE_)
 TIMELINE_OVERLOAD_(text, timeline_text_t, TIMELINE_STR)
 TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
-
-char (&timeline_tag_(decltype(nullptr)))[TIMELINE_PTR];
-TIMELINE_INLINE_ timeline_value_t timeline_of_(decltype(nullptr)) { return timeline_value_(TIMELINE_PTR, 0, 0, 0); }
-template <class R, class... A>
-char (&timeline_tag_(R (*)(A...)))[TIMELINE_PTR];
-template <class R, class... A>
-TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
-  return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), 0, 0);
-}
-
-/* A value of which only the type is needed. */
-template <class T>
-const T &timeline_some_();
-
-/* How a type is logged. timeline.hpp has specialisations for types of the standard library. */
-template <class T, class = void>
-struct timeline_argument_ {
-  enum : unsigned { type = sizeof(timeline_tag_(timeline_some_<T>())) };
-  TIMELINE_INLINE_ timeline_value_t of(const T &x) { return timeline_of_(x); }
-};
-template <class T, size_t N>
-struct timeline_argument_<T[N], void> : timeline_argument_<const T *> {};
 
 } /* extern "C++" */
 #else
@@ -2363,13 +2360,13 @@ __attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsign
 }
 
 /* Stores a wide string as UTF-8 in at most `room` bytes. Returns its word. The limit counts bytes, and
- * divides no character. */
+ * divides no character. `count`: how many characters it has; TIMELINE_NO_LIMIT_ if it ends with NUL. */
 __attribute__((unused, noinline)) static uint64_t timeline_copy_wide_(uint64_t *to, size_t room, const wchar_t *text,
-                                                                      size_t limit) {
+                                                                      size_t limit, size_t count) {
   unsigned char *const begin = TIMELINE_POINTER_CAST_(unsigned char *, to);
   size_t length = 0;
   bool cut = false;
-  while (length < limit && *text) {
+  while (length < limit && (count == TIMELINE_NO_LIMIT_ ? *text != 0 : count-- > 0)) {
     unsigned char piece[4];
     const size_t more = timeline_utf8_(*text++, piece);
     if (length + more > limit) break;
@@ -2383,9 +2380,9 @@ __attribute__((unused, noinline)) static uint64_t timeline_copy_wide_(uint64_t *
 }
 
 /* Appends a wide string. */
-TIMELINE_INLINE_ uint64_t timeline_put_wide_(timeline_payload_t *to, const wchar_t *text, size_t limit) {
-  if (!text) return TIMELINE_NULL_;
-  return timeline_count_(to, timeline_copy_wide_(to->words + to->end, timeline_room_(to), text, limit));
+TIMELINE_INLINE_ uint64_t timeline_put_wide_(timeline_payload_t *to, const wchar_t *text, size_t limit, size_t count) {
+  if (!text) return count == 0 ? 0 : TIMELINE_NULL_;
+  return timeline_count_(to, timeline_copy_wide_(to->words + to->end, timeline_room_(to), text, limit, count));
 }
 
 TIMELINE_INLINE_ bool timeline_is_number_(unsigned type) { return type < TIMELINE_STR; }
@@ -2417,7 +2414,7 @@ TIMELINE_INLINE_ void timeline_store_(timeline_payload_t *to, timeline_value_t v
     word = value.count == TIMELINE_NO_LIMIT_ ? timeline_put_text_(to, text)
                                              : timeline_put_bytes_(to, text, value.count);
   } else if (value.type == TIMELINE_WSTR) {
-    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), value.count);
+    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), TIMELINE_NO_LIMIT_, value.count);
   }
   to->words[to->next++] = word;
 }
@@ -2443,7 +2440,7 @@ __attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointe
   }
   timeline_stored_t stored = {TIMELINE_POINTER_CAST_(uintptr_t, data), 0};
   if (letter == 'w' || letter == 'W') {
-    stored.word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), limit);
+    stored.word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), limit, TIMELINE_NO_LIMIT_);
   } else if (letter == 's' || letter == 'S') {
     uint64_t *const behind = words + end;
     stored.word = timeline_copy_text_(behind, timeline_room_(&to), TIMELINE_CAST_(const char *, data), limit);
@@ -2471,7 +2468,7 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     const uint32_t bits = TIMELINE_CAST_(uint32_t, word);
     float number;
     memcpy(&number, &bits, sizeof number);
-    word = TIMELINE_CAST_(uint64_t, timeline_f64(number));
+    word = TIMELINE_CAST_(uint64_t, timeline_f64(TIMELINE_CAST_(double, number)));
   } else if (!timeline_is_number_(value.type)) {
     const uint32_t *const types = timeline_types_at_(site);
     const uint32_t type = types && argument < 32 ? types[argument] : 0;
@@ -2486,6 +2483,560 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
   }
   to->words[to->next++] = word;
 }
+
+/* How the types of C++ are logged. timeline.hpp adds those of the standard library. */
+
+#ifdef __cplusplus
+extern "C++" {
+
+char (&timeline_tag_(decltype(nullptr)))[TIMELINE_PTR];
+TIMELINE_INLINE_ timeline_value_t timeline_of_(decltype(nullptr)) {
+  return timeline_value_(TIMELINE_PTR, 0, nullptr, 0);
+}
+template <class R, class... A>
+char (&timeline_tag_(R (*)(A...)))[TIMELINE_PTR];
+template <class R, class... A>
+TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
+  return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), nullptr, 0);
+}
+
+/* A pointer to a member would be a bool. */
+template <class C, class M>
+char (&timeline_tag_(M C::*))[TIMELINE_PTR] = delete;
+
+/* Characters that are types of their own, and texts of UTF-8 in such ones. */
+#define TIMELINE_CHARACTER_(c_type)                            \
+  char (&timeline_tag_(c_type))[TIMELINE_CHAR];                \
+  TIMELINE_INLINE_ timeline_value_t timeline_of_(c_type x) {   \
+    return timeline_value_(TIMELINE_CHAR, x, nullptr, 0);      \
+  }
+TIMELINE_CHARACTER_(char16_t)
+TIMELINE_CHARACTER_(char32_t)
+#ifdef __cpp_char8_t
+TIMELINE_CHARACTER_(char8_t)
+char (&timeline_tag_(const char8_t *))[TIMELINE_STR];
+TIMELINE_INLINE_ timeline_value_t timeline_of_(const char8_t *x) {
+  return timeline_of_str_(reinterpret_cast<const char *>(x));
+}
+#endif
+
+/* A value of which only the type is needed. */
+template <class T>
+const T &timeline_some_();
+
+/* Whether a type is one of those above, or converts to one. */
+template <class T>
+struct timeline_is_argument_ {
+  template <class U>
+  static char look(decltype(sizeof(timeline_tag_(timeline_some_<U>()))));
+  template <class U>
+  static long look(...);
+  static constexpr bool value = sizeof(look<T>(0)) == 1;
+};
+
+/* What is refused, with one sentence: nothing more is said of it. */
+struct timeline_no_argument_ {
+  enum : unsigned { type = TIMELINE_I64 };
+  template <class T>
+  static timeline_value_t of(const T &) {
+    return timeline_value_(TIMELINE_I64, 0, nullptr, 0);
+  }
+};
+
+template <class T, bool = timeline_is_argument_<T>::value>
+struct timeline_plain_ {
+  enum : unsigned { type = sizeof(timeline_tag_(timeline_some_<T>())) };
+  TIMELINE_INLINE_ timeline_value_t of(const T &x) { return timeline_of_(x); }
+};
+template <class T>
+struct timeline_plain_<T, false> : timeline_no_argument_ {
+  static_assert(timeline_is_argument_<T>::value,
+                "timeline: an argument has a type that is not logged: give a number, text, array of numbers, pointer, "
+                "or, with timeline.hpp, what docs/guide/c.md lists, or define timeline_value(const T&) beside it");
+};
+
+/* How a type is logged. timeline.hpp has specialisations for types of the standard library. */
+template <class T, class = void>
+struct timeline_argument_ : timeline_plain_<T> {};
+
+/* UTF-16 and UTF-32 would be logged as addresses. */
+template <class T, bool = true>
+struct timeline_other_text_ : timeline_no_argument_ {
+  static_assert(sizeof(T) == 0, "timeline: a text of char16_t or char32_t is not logged: convert it to UTF-8");
+};
+template <bool b>
+struct timeline_plain_<char16_t *, b> : timeline_other_text_<char16_t, b> {};
+template <bool b>
+struct timeline_plain_<const char16_t *, b> : timeline_other_text_<char16_t, b> {};
+template <bool b>
+struct timeline_plain_<char32_t *, b> : timeline_other_text_<char32_t, b> {};
+template <bool b>
+struct timeline_plain_<const char32_t *, b> : timeline_other_text_<char32_t, b> {};
+
+/* The length of a text in an array, which need not end with NUL there. Known of a literal. */
+__attribute__((unused, noinline)) static size_t timeline_find_end_(const char *text, size_t most) {
+#if !TIMELINE_IS_SANITIZED_
+  const size_t length = timeline_length_(text);
+  if (length < TIMELINE_IS_LONG_ || most <= TIMELINE_IS_LONG_) return length < most ? length : most;
+#endif
+  const void *const end = memchr(text, 0, most);
+  return end ? TIMELINE_CAST_(size_t, TIMELINE_CAST_(const char *, end) - text) : most;
+}
+TIMELINE_INLINE_ size_t timeline_length_in_(const char *text, size_t most) {
+  return __builtin_constant_p(__builtin_strlen(text)) ? __builtin_strlen(text) : timeline_find_end_(text, most);
+}
+
+/* Arrays of C. */
+template <class T>
+struct timeline_elements_ {
+  template <class U>
+  static char look(decltype(sizeof(timeline_array_(static_cast<const U *>(nullptr), 0))));
+  template <class U>
+  static long look(...);
+  static constexpr bool value = sizeof(look<T>(0)) == 1;
+};
+template <class T, size_t N, bool = timeline_elements_<T>::value>
+struct timeline_array_argument_ {
+  enum : unsigned { type = TIMELINE_ARRAY_OF | timeline_argument_<T>::type };
+  TIMELINE_INLINE_ timeline_value_t of(const T (&x)[N]) { return timeline_of_(timeline_array_(x, N)); }
+};
+template <class T, size_t N>
+struct timeline_array_argument_<T, N, false> : timeline_no_argument_ {
+  static_assert(timeline_elements_<T>::value,
+                "timeline: an array is logged if its elements are numbers of at most 64 bits, or characters: log the "
+                "elements one by one, or the address of the array as a pointer to void");
+};
+template <class T, size_t N>
+struct timeline_argument_<T[N], void> : timeline_array_argument_<T, N> {};
+template <size_t N>
+struct timeline_argument_<char[N], void> {
+  enum : unsigned { type = TIMELINE_STR };
+  TIMELINE_INLINE_ timeline_value_t of(const char (&x)[N]) {
+    return timeline_value_(TIMELINE_STR, 0, x, timeline_length_in_(x, N));
+  }
+};
+template <size_t N>
+struct timeline_argument_<wchar_t[N], void> {
+  enum : unsigned { type = TIMELINE_WSTR };
+  TIMELINE_INLINE_ timeline_value_t of(const wchar_t (&x)[N]) {
+    size_t length = 0;
+    while (length < N && x[length]) length++;
+    return timeline_value_(TIMELINE_WSTR, 0, x, length);
+  }
+};
+template <size_t N>
+struct timeline_argument_<char16_t[N], void> : timeline_other_text_<char16_t, (N > 0)> {};
+template <size_t N>
+struct timeline_argument_<char32_t[N], void> : timeline_other_text_<char32_t, (N > 0)> {};
+#ifdef __cpp_char8_t
+template <size_t N>
+struct timeline_argument_<char8_t[N], void> {
+  enum : unsigned { type = TIMELINE_STR };
+  TIMELINE_INLINE_ timeline_value_t of(const char8_t (&x)[N]) {
+    const char *const text = reinterpret_cast<const char *>(x);
+    return timeline_value_(TIMELINE_STR, 0, text, timeline_length_in_(text, N));
+  }
+};
+#endif
+
+/* What an argument of printf is: of an array, its address. */
+template <class T>
+struct timeline_decayed_ {
+  typedef T type;
+};
+template <class T, size_t N>
+struct timeline_decayed_<T[N]> {
+  typedef const T *type;
+};
+
+} /* extern "C++" */
+#endif
+
+/* Compares the message of an event with its arguments, while C is compiled. timeline.hpp does the same for C++.
+ *
+ * C has no functions that compilers run, and says that no character of a literal is a constant. But gcc takes the
+ * result of a builtin function of texts for one, at any level of optimisation, and so it counts here how far each
+ * part of the message reaches. Clang has an attribute for functions, whose conditions it evaluates at each call, also
+ * with the characters of literals. What neither can see is refused when the statement first runs. */
+
+#ifndef __cplusplus
+#define TIMELINE_TOO_MANY_ "timeline: the statement has more arguments than the message has $arguments"
+#define TIMELINE_TOO_FEW_ "timeline: the statement has fewer arguments than the message has $arguments"
+#define TIMELINE_NO_TYPE_ "timeline: the message names a type that there is not: docs/format.md lists the types"
+#define TIMELINE_NO_FIT_ \
+  "timeline: an argument has another type than the message gives it: let both agree, or convert it"
+
+/* The type of an argument that the message gives as one that there is not. */
+#define TIMELINE_UNKNOWN_TYPE_ 255
+
+/* Whether numbers of types are those of whole numbers, and whether one given stands where another is expected. */
+#define TIMELINE_IS_WHOLE_(t) ((t) < TIMELINE_STR && (t) != TIMELINE_F32 && (t) != TIMELINE_F64 && (t) != TIMELINE_PTR)
+#define TIMELINE_IS_POINTER_(t) ((t) == TIMELINE_PTR || (t) == TIMELINE_MAYBE_TEXT_ || (t) == TIMELINE_MAYBE_WIDE_)
+#define TIMELINE_FITS_(expected, given)                                                                    \
+  ((expected) == 0 || (expected) == TIMELINE_UNKNOWN_TYPE_                                                 \
+       ? (given) != TIMELINE_LONG_DOUBLE_                                                                  \
+   : (expected) == TIMELINE_PTR || ((expected) == TIMELINE_HEX && !TIMELINE_IS_WHOLE_(given))              \
+       ? TIMELINE_IS_POINTER_(given)                                                                       \
+   : (expected) == TIMELINE_STR || (expected) == TIMELINE_ISTR                                             \
+       ? (given) == TIMELINE_STR || (given) == TIMELINE_WSTR                                               \
+   : TIMELINE_IS_WHOLE_(expected) ? TIMELINE_IS_WHOLE_(given)                                              \
+                                  : (expected) == (given))
+
+/* The types by their names. m is given the name, its length, and the number. */
+#define TIMELINE_NAMED_TYPES_(m, a, b) \
+  m("i8", 2, TIMELINE_I8, a, b) m("i16", 3, TIMELINE_I16, a, b) m("i32", 3, TIMELINE_I32, a, b) \
+  m("i64", 3, TIMELINE_I64, a, b) m("u8", 2, TIMELINE_U8, a, b) m("u16", 3, TIMELINE_U16, a, b) \
+  m("u32", 3, TIMELINE_U32, a, b) m("u64", 3, TIMELINE_U64, a, b) m("f32", 3, TIMELINE_F32, a, b) \
+  m("f64", 3, TIMELINE_F64, a, b) m("bool", 4, TIMELINE_BOOL, a, b) m("char", 4, TIMELINE_CHAR, a, b) \
+  m("hex", 3, TIMELINE_HEX, a, b) m("ptr", 3, TIMELINE_PTR, a, b) m("ns", 2, TIMELINE_NS, a, b) \
+  m("time", 4, TIMELINE_TIME, a, b) m("bytes", 5, TIMELINE_BYTES, a, b) m("str", 3, TIMELINE_STR, a, b) \
+  m("wstr", 4, TIMELINE_WSTR, a, b) m("istr", 4, TIMELINE_ISTR, a, b)
+
+#if defined(__clang__)
+
+#define TIMELINE_REFUSE_(condition, why) __attribute__((diagnose_if(condition, why, "error")))
+#define TIMELINE_LETTERS_ "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define TIMELINE_IS_NAME_(c) (__builtin_memchr(TIMELINE_LETTERS_ "0123456789_", c, 63) != 0)
+#define TIMELINE_IN_TYPE_(c) (TIMELINE_IS_NAME_(c) && (c) != '_')
+#define TIMELINE_IS_LETTER_(c) (__builtin_memchr(TIMELINE_LETTERS_, c, 52) != 0)
+
+/* No constant: what is made of it is not looked at. */
+const char *timeline_nobody_knows_(void);
+
+/* The name behind the first `$` of the rest of a line, which is a constant; NULL if there is none. A `$` without
+ * a name ends what is looked at. */
+#define TIMELINE_NEXT_NAME_(rest)                                                               \
+  __extension__({                                                                               \
+    const char *const timeline_rest_ = (rest);                                                  \
+    const char *const timeline_at_ = __builtin_strchr(timeline_rest_, '$');                     \
+    const char *const timeline_line_ = __builtin_strchr(timeline_rest_, '\n');                  \
+    const char *const timeline_return_ = __builtin_strchr(timeline_rest_, '\r');                \
+    !timeline_at_ || (timeline_line_ && timeline_line_ < timeline_at_) ||                       \
+            (timeline_return_ && timeline_return_ < timeline_at_)                               \
+        ? (const char *)0                                                                       \
+    : TIMELINE_IS_NAME_(timeline_at_[1]) ? timeline_at_ + 1                                     \
+    : timeline_at_[1] == '$' && TIMELINE_IS_NAME_(timeline_at_[2]) ? timeline_at_ + 2           \
+                                         : timeline_nobody_knows_();                            \
+  })
+
+/* The first character behind that name, which has at most 24; NULL if there is none. */
+#define TIMELINE_BEHIND_NAME_(rest)                                                             \
+  __extension__({                                                                               \
+    const char *const timeline_name_ = TIMELINE_NEXT_NAME_(rest);                               \
+    !timeline_name_ ? timeline_name_ :                                                          \
+    TIMELINE_ENDS_AT_(1) TIMELINE_ENDS_AT_(2) TIMELINE_ENDS_AT_(3) TIMELINE_ENDS_AT_(4)         \
+    TIMELINE_ENDS_AT_(5) TIMELINE_ENDS_AT_(6) TIMELINE_ENDS_AT_(7) TIMELINE_ENDS_AT_(8)         \
+    TIMELINE_ENDS_AT_(9) TIMELINE_ENDS_AT_(10) TIMELINE_ENDS_AT_(11) TIMELINE_ENDS_AT_(12)      \
+    TIMELINE_ENDS_AT_(13) TIMELINE_ENDS_AT_(14) TIMELINE_ENDS_AT_(15) TIMELINE_ENDS_AT_(16)     \
+    TIMELINE_ENDS_AT_(17) TIMELINE_ENDS_AT_(18) TIMELINE_ENDS_AT_(19) TIMELINE_ENDS_AT_(20)     \
+    TIMELINE_ENDS_AT_(21) TIMELINE_ENDS_AT_(22) TIMELINE_ENDS_AT_(23) TIMELINE_ENDS_AT_(24)     \
+    timeline_nobody_knows_();                                                                   \
+  })
+#define TIMELINE_ENDS_AT_(i) !TIMELINE_IS_NAME_(timeline_name_[i]) ? timeline_name_ + i :
+
+/* Whether a type of this name stands there, or an array of it. */
+#define TIMELINE_IS_TYPE_(name, length, number, text, unused) \
+  || (__builtin_strncmp(text, name, length) == 0 && !TIMELINE_IN_TYPE_((text)[length]) && \
+      !((text)[length] == '[' && (text)[length + 1] == ']'))
+#define TIMELINE_IS_ARRAY_(name, length, number, text, unused)                                            \
+  || (number <= TIMELINE_F64 && __builtin_strncmp(text, name, length) == 0 && (text)[length] == '[' &&    \
+      (text)[length + 1] == ']')
+#define TIMELINE_HAS_NAMES_(text) \
+  (__builtin_strncmp(text, "enum(", 5) == 0 || __builtin_strncmp(text, "flags(", 6) == 0)
+#define TIMELINE_MISFITS_(name, length, number, text, given)                                              \
+  || ((0 TIMELINE_IS_TYPE_(name, length, number, text, 0)) && !TIMELINE_FITS_(number, given))             \
+  || ((0 TIMELINE_IS_ARRAY_(name, length, number, text, 0)) && (given) != (TIMELINE_ARRAY_OF | number))
+#define TIMELINE_HAS_TYPE_(behind) ((behind) && (behind)[0] == ':' && TIMELINE_IS_LETTER_((behind)[1]))
+
+_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"")
+/* Refuse a name that is left over, one that is missing, and the type behind a name. */
+__attribute__((unused)) static inline int timeline_check_end_(const char *name)
+    TIMELINE_REFUSE_(name, TIMELINE_TOO_FEW_);
+__attribute__((unused)) static inline int timeline_check_type_(const char *behind, unsigned given)
+    TIMELINE_REFUSE_(!behind, TIMELINE_TOO_MANY_)
+    TIMELINE_REFUSE_(behind && given == TIMELINE_LONG_DOUBLE_, TIMELINE_NO_FIT_)
+    TIMELINE_REFUSE_(TIMELINE_HAS_TYPE_(behind) &&
+                         !(TIMELINE_HAS_NAMES_(behind + 1) TIMELINE_NAMED_TYPES_(TIMELINE_IS_TYPE_, behind + 1, 0)
+                               TIMELINE_NAMED_TYPES_(TIMELINE_IS_ARRAY_, behind + 1, 0)),
+                     TIMELINE_NO_TYPE_)
+    TIMELINE_REFUSE_(TIMELINE_HAS_TYPE_(behind) &&
+                         ((TIMELINE_HAS_NAMES_(behind + 1) && !TIMELINE_IS_WHOLE_(given))
+                              TIMELINE_NAMED_TYPES_(TIMELINE_MISFITS_, behind + 1, given)),
+                     TIMELINE_NO_FIT_);
+_Pragma("clang diagnostic pop")
+__attribute__((unused)) static inline int timeline_check_end_(const char *name) { return !name; }
+__attribute__((unused)) static inline int timeline_check_type_(const char *behind, unsigned given) {
+  return behind && given;
+}
+
+/* Nothing of this is in the program: operands of sizeof are not evaluated. */
+#define TIMELINE_CHECK_BEGIN_(message) "" message
+#define TIMELINE_CHECK_BEHIND_(n, rest, message) TIMELINE_NEXT_NAME_(rest)
+#define TIMELINE_CHECK_ONE_(n, rest, message, x)                                                              \
+  (void)sizeof(timeline_check_type_(TIMELINE_BEHIND_NAME_(rest), TIMELINE_TYPE_(x)));
+#define TIMELINE_CHECK_END_(rest, message) (void)sizeof(timeline_check_end_(TIMELINE_NEXT_NAME_(rest)));
+
+#elif __GNUC__ >= 11 && !defined(__INTEL_COMPILER)
+
+#define TIMELINE_LETTERS_ "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define TIMELINE_DIGITS_ "0123456789"
+
+/* Where parts of a message begin, as constants, of which each argument has its own:
+ * `at` a `$` or the end of the line, `name` its name, `end` what is behind that, `type` its type. */
+/* glibc has a macro of this name for strict C99, which keeps the sentence to itself. */
+#ifdef _Static_assert
+#define TIMELINE_ASSERT_(condition, name, sentence) enum { name = 1 / ((condition) ? 1 : 0) };
+#else
+#define TIMELINE_ASSERT_(condition, name, sentence) __extension__ _Static_assert(condition, sentence);
+#endif
+#define TIMELINE_CHECK_BEGIN_(message) start
+#define TIMELINE_CHECK_BEHIND_(n, before, message) n
+#define TIMELINE_CHECK_START_                                                \
+  enum { timeline_end_start = 0, timeline_odd_start = 0 };
+#define TIMELINE_FIND_NAME_(n, before, message)                                                               \
+  timeline_at_##n = timeline_end_##before + __builtin_strcspn(message + timeline_end_##before, "$\r\n"),      \
+  timeline_name_##n = timeline_at_##n + __builtin_strspn(message + timeline_at_##n, "$"),                     \
+  timeline_end_##n = timeline_name_##n +                                                                      \
+                     __builtin_strspn(message + timeline_name_##n, TIMELINE_LETTERS_ TIMELINE_DIGITS_ "_"),   \
+  timeline_has_##n = timeline_name_##n > timeline_at_##n && timeline_end_##n > timeline_name_##n,             \
+  /* A `$` without a name ends what is looked at. */                                                          \
+  timeline_odd_##n = timeline_odd_##before || (timeline_name_##n > timeline_at_##n && !timeline_has_##n)
+#define TIMELINE_IS_TYPE_(name, length, number, text, size) \
+  +(size == length && __builtin_strncmp(text, name, length) == 0 ? number : 0)
+#define TIMELINE_CHECK_ONE_(n, before, message, x)                                                            \
+  enum {                                                                                                      \
+    TIMELINE_FIND_NAME_(n, before, message),                                                                  \
+    timeline_colon_##n = timeline_end_##n + (__builtin_strncmp(message + timeline_end_##n, ":", 1) == 0),     \
+    timeline_type_##n = timeline_colon_##n > timeline_end_##n                                                 \
+                            ? __builtin_strspn(message + timeline_colon_##n, TIMELINE_LETTERS_)               \
+                            : 0,                                                                              \
+    timeline_size_##n = timeline_type_##n == 0                                                                \
+                            ? 0                                                                               \
+                            : __builtin_strspn(message + timeline_colon_##n, TIMELINE_LETTERS_ TIMELINE_DIGITS_), \
+    timeline_number_##n =                                                                                     \
+        0 TIMELINE_NAMED_TYPES_(TIMELINE_IS_TYPE_, message + timeline_colon_##n, timeline_size_##n)           \
+            TIMELINE_IS_TYPE_("enum(", 5, TIMELINE_ENUM, message + timeline_colon_##n, timeline_size_##n + 1) \
+                TIMELINE_IS_TYPE_("flags(", 6, TIMELINE_FLAGS, message + timeline_colon_##n, timeline_size_##n + 1), \
+    timeline_list_##n =                                                                                       \
+        timeline_size_##n > 0 &&                                                                              \
+        __builtin_strncmp(message + timeline_colon_##n + timeline_size_##n, "[]", 2) == 0,                    \
+    timeline_wanted_##n = timeline_size_##n == 0      ? 0                                                     \
+                          : timeline_number_##n == 0 ? TIMELINE_UNKNOWN_TYPE_                                 \
+                          : !timeline_list_##n       ? timeline_number_##n                                    \
+                          : timeline_number_##n <= TIMELINE_F64 ? TIMELINE_ARRAY_OF + timeline_number_##n     \
+                                                                : TIMELINE_UNKNOWN_TYPE_,                     \
+    timeline_given_##n = TIMELINE_TYPE_(x)                                                                    \
+  };                                                                                                          \
+  TIMELINE_ASSERT_(timeline_odd_##n || timeline_has_##n,                                                      \
+                   timeline_has_more_arguments_than_the_message_##n, TIMELINE_TOO_MANY_)                      \
+  TIMELINE_ASSERT_(timeline_odd_##n || !timeline_has_##n || timeline_wanted_##n != TIMELINE_UNKNOWN_TYPE_,    \
+                   timeline_names_a_type_that_there_is_not_##n, TIMELINE_NO_TYPE_)                            \
+  TIMELINE_ASSERT_(timeline_odd_##n || !timeline_has_##n ||                                                   \
+                       TIMELINE_FITS_((unsigned)timeline_wanted_##n, (unsigned)timeline_given_##n),           \
+                   timeline_has_an_argument_of_another_type_than_the_message_##n, TIMELINE_NO_FIT_)
+#define TIMELINE_CHECK_END_(before, message)                                      \
+  enum { TIMELINE_FIND_NAME_(last, before, message) };                            \
+  TIMELINE_ASSERT_(timeline_odd_last || !timeline_has_last, timeline_has_fewer_arguments_than_the_message, \
+                   TIMELINE_TOO_FEW_)
+
+#endif
+
+#ifndef TIMELINE_CHECK_START_
+#define TIMELINE_CHECK_START_
+#endif
+#ifdef TIMELINE_CHECK_ONE_
+/* Checks a statement: message and arguments. */
+#define TIMELINE_CHECK_EVENT_(...)                                                                            \
+  do {                                                                                                        \
+    TIMELINE_CHECK_START_                                                                                     \
+    TIMELINE_PASTE_(TIMELINE_CHECK_, TIMELINE_COUNT_(__VA_ARGS__), _)                                         \
+    (TIMELINE_CHECK_BEGIN_(TIMELINE_FORMAT_(__VA_ARGS__, 0)), (TIMELINE_FORMAT_(__VA_ARGS__, 0)), __VA_ARGS__, 0) \
+  } while (0);
+#define TIMELINE_CHECK_0_(before, text, message, ...) TIMELINE_CHECK_END_(before, text)
+#define TIMELINE_CHECK_1_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(1, before, text, a) \
+  TIMELINE_CHECK_0_(TIMELINE_CHECK_BEHIND_(1, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_2_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(2, before, text, a) \
+  TIMELINE_CHECK_1_(TIMELINE_CHECK_BEHIND_(2, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_3_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(3, before, text, a) \
+  TIMELINE_CHECK_2_(TIMELINE_CHECK_BEHIND_(3, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_4_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(4, before, text, a) \
+  TIMELINE_CHECK_3_(TIMELINE_CHECK_BEHIND_(4, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_5_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(5, before, text, a) \
+  TIMELINE_CHECK_4_(TIMELINE_CHECK_BEHIND_(5, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_6_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(6, before, text, a) \
+  TIMELINE_CHECK_5_(TIMELINE_CHECK_BEHIND_(6, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_7_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(7, before, text, a) \
+  TIMELINE_CHECK_6_(TIMELINE_CHECK_BEHIND_(7, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_8_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(8, before, text, a) \
+  TIMELINE_CHECK_7_(TIMELINE_CHECK_BEHIND_(8, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_9_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(9, before, text, a) \
+  TIMELINE_CHECK_8_(TIMELINE_CHECK_BEHIND_(9, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_10_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(10, before, text, a) \
+  TIMELINE_CHECK_9_(TIMELINE_CHECK_BEHIND_(10, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_11_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(11, before, text, a) \
+  TIMELINE_CHECK_10_(TIMELINE_CHECK_BEHIND_(11, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_12_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(12, before, text, a) \
+  TIMELINE_CHECK_11_(TIMELINE_CHECK_BEHIND_(12, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_13_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(13, before, text, a) \
+  TIMELINE_CHECK_12_(TIMELINE_CHECK_BEHIND_(13, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_14_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(14, before, text, a) \
+  TIMELINE_CHECK_13_(TIMELINE_CHECK_BEHIND_(14, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_15_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(15, before, text, a) \
+  TIMELINE_CHECK_14_(TIMELINE_CHECK_BEHIND_(15, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_16_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(16, before, text, a) \
+  TIMELINE_CHECK_15_(TIMELINE_CHECK_BEHIND_(16, before, text), text, message, __VA_ARGS__)
+#ifdef __clang__
+/* Each argument is looked for behind all others: of so many, that would take long. */
+#define TIMELINE_CHECK_17_(...)
+#define TIMELINE_CHECK_18_(...)
+#define TIMELINE_CHECK_19_(...)
+#define TIMELINE_CHECK_20_(...)
+#define TIMELINE_CHECK_21_(...)
+#define TIMELINE_CHECK_22_(...)
+#define TIMELINE_CHECK_23_(...)
+#define TIMELINE_CHECK_24_(...)
+#define TIMELINE_CHECK_25_(...)
+#define TIMELINE_CHECK_26_(...)
+#define TIMELINE_CHECK_27_(...)
+#define TIMELINE_CHECK_28_(...)
+#define TIMELINE_CHECK_29_(...)
+#define TIMELINE_CHECK_30_(...)
+#define TIMELINE_CHECK_31_(...)
+#define TIMELINE_CHECK_32_(...)
+#define TIMELINE_CHECK_33_(...)
+#define TIMELINE_CHECK_34_(...)
+#define TIMELINE_CHECK_35_(...)
+#define TIMELINE_CHECK_36_(...)
+#define TIMELINE_CHECK_37_(...)
+#define TIMELINE_CHECK_38_(...)
+#define TIMELINE_CHECK_39_(...)
+#define TIMELINE_CHECK_40_(...)
+#define TIMELINE_CHECK_41_(...)
+#define TIMELINE_CHECK_42_(...)
+#define TIMELINE_CHECK_43_(...)
+#define TIMELINE_CHECK_44_(...)
+#define TIMELINE_CHECK_45_(...)
+#define TIMELINE_CHECK_46_(...)
+#define TIMELINE_CHECK_47_(...)
+#define TIMELINE_CHECK_48_(...)
+#define TIMELINE_CHECK_49_(...)
+#define TIMELINE_CHECK_50_(...)
+#define TIMELINE_CHECK_51_(...)
+#define TIMELINE_CHECK_52_(...)
+#define TIMELINE_CHECK_53_(...)
+#define TIMELINE_CHECK_54_(...)
+#define TIMELINE_CHECK_55_(...)
+#define TIMELINE_CHECK_56_(...)
+#define TIMELINE_CHECK_57_(...)
+#define TIMELINE_CHECK_58_(...)
+#define TIMELINE_CHECK_59_(...)
+#define TIMELINE_CHECK_60_(...)
+#define TIMELINE_CHECK_61_(...)
+#define TIMELINE_CHECK_62_(...)
+#define TIMELINE_CHECK_63_(...)
+#define TIMELINE_CHECK_64_(...)
+#else
+#define TIMELINE_CHECK_17_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(17, before, text, a) \
+  TIMELINE_CHECK_16_(TIMELINE_CHECK_BEHIND_(17, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_18_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(18, before, text, a) \
+  TIMELINE_CHECK_17_(TIMELINE_CHECK_BEHIND_(18, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_19_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(19, before, text, a) \
+  TIMELINE_CHECK_18_(TIMELINE_CHECK_BEHIND_(19, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_20_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(20, before, text, a) \
+  TIMELINE_CHECK_19_(TIMELINE_CHECK_BEHIND_(20, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_21_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(21, before, text, a) \
+  TIMELINE_CHECK_20_(TIMELINE_CHECK_BEHIND_(21, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_22_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(22, before, text, a) \
+  TIMELINE_CHECK_21_(TIMELINE_CHECK_BEHIND_(22, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_23_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(23, before, text, a) \
+  TIMELINE_CHECK_22_(TIMELINE_CHECK_BEHIND_(23, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_24_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(24, before, text, a) \
+  TIMELINE_CHECK_23_(TIMELINE_CHECK_BEHIND_(24, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_25_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(25, before, text, a) \
+  TIMELINE_CHECK_24_(TIMELINE_CHECK_BEHIND_(25, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_26_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(26, before, text, a) \
+  TIMELINE_CHECK_25_(TIMELINE_CHECK_BEHIND_(26, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_27_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(27, before, text, a) \
+  TIMELINE_CHECK_26_(TIMELINE_CHECK_BEHIND_(27, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_28_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(28, before, text, a) \
+  TIMELINE_CHECK_27_(TIMELINE_CHECK_BEHIND_(28, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_29_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(29, before, text, a) \
+  TIMELINE_CHECK_28_(TIMELINE_CHECK_BEHIND_(29, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_30_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(30, before, text, a) \
+  TIMELINE_CHECK_29_(TIMELINE_CHECK_BEHIND_(30, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_31_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(31, before, text, a) \
+  TIMELINE_CHECK_30_(TIMELINE_CHECK_BEHIND_(31, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_32_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(32, before, text, a) \
+  TIMELINE_CHECK_31_(TIMELINE_CHECK_BEHIND_(32, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_33_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(33, before, text, a) \
+  TIMELINE_CHECK_32_(TIMELINE_CHECK_BEHIND_(33, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_34_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(34, before, text, a) \
+  TIMELINE_CHECK_33_(TIMELINE_CHECK_BEHIND_(34, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_35_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(35, before, text, a) \
+  TIMELINE_CHECK_34_(TIMELINE_CHECK_BEHIND_(35, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_36_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(36, before, text, a) \
+  TIMELINE_CHECK_35_(TIMELINE_CHECK_BEHIND_(36, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_37_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(37, before, text, a) \
+  TIMELINE_CHECK_36_(TIMELINE_CHECK_BEHIND_(37, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_38_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(38, before, text, a) \
+  TIMELINE_CHECK_37_(TIMELINE_CHECK_BEHIND_(38, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_39_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(39, before, text, a) \
+  TIMELINE_CHECK_38_(TIMELINE_CHECK_BEHIND_(39, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_40_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(40, before, text, a) \
+  TIMELINE_CHECK_39_(TIMELINE_CHECK_BEHIND_(40, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_41_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(41, before, text, a) \
+  TIMELINE_CHECK_40_(TIMELINE_CHECK_BEHIND_(41, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_42_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(42, before, text, a) \
+  TIMELINE_CHECK_41_(TIMELINE_CHECK_BEHIND_(42, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_43_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(43, before, text, a) \
+  TIMELINE_CHECK_42_(TIMELINE_CHECK_BEHIND_(43, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_44_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(44, before, text, a) \
+  TIMELINE_CHECK_43_(TIMELINE_CHECK_BEHIND_(44, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_45_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(45, before, text, a) \
+  TIMELINE_CHECK_44_(TIMELINE_CHECK_BEHIND_(45, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_46_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(46, before, text, a) \
+  TIMELINE_CHECK_45_(TIMELINE_CHECK_BEHIND_(46, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_47_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(47, before, text, a) \
+  TIMELINE_CHECK_46_(TIMELINE_CHECK_BEHIND_(47, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_48_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(48, before, text, a) \
+  TIMELINE_CHECK_47_(TIMELINE_CHECK_BEHIND_(48, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_49_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(49, before, text, a) \
+  TIMELINE_CHECK_48_(TIMELINE_CHECK_BEHIND_(49, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_50_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(50, before, text, a) \
+  TIMELINE_CHECK_49_(TIMELINE_CHECK_BEHIND_(50, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_51_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(51, before, text, a) \
+  TIMELINE_CHECK_50_(TIMELINE_CHECK_BEHIND_(51, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_52_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(52, before, text, a) \
+  TIMELINE_CHECK_51_(TIMELINE_CHECK_BEHIND_(52, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_53_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(53, before, text, a) \
+  TIMELINE_CHECK_52_(TIMELINE_CHECK_BEHIND_(53, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_54_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(54, before, text, a) \
+  TIMELINE_CHECK_53_(TIMELINE_CHECK_BEHIND_(54, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_55_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(55, before, text, a) \
+  TIMELINE_CHECK_54_(TIMELINE_CHECK_BEHIND_(55, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_56_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(56, before, text, a) \
+  TIMELINE_CHECK_55_(TIMELINE_CHECK_BEHIND_(56, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_57_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(57, before, text, a) \
+  TIMELINE_CHECK_56_(TIMELINE_CHECK_BEHIND_(57, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_58_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(58, before, text, a) \
+  TIMELINE_CHECK_57_(TIMELINE_CHECK_BEHIND_(58, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_59_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(59, before, text, a) \
+  TIMELINE_CHECK_58_(TIMELINE_CHECK_BEHIND_(59, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_60_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(60, before, text, a) \
+  TIMELINE_CHECK_59_(TIMELINE_CHECK_BEHIND_(60, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_61_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(61, before, text, a) \
+  TIMELINE_CHECK_60_(TIMELINE_CHECK_BEHIND_(61, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_62_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(62, before, text, a) \
+  TIMELINE_CHECK_61_(TIMELINE_CHECK_BEHIND_(62, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_63_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(63, before, text, a) \
+  TIMELINE_CHECK_62_(TIMELINE_CHECK_BEHIND_(63, before, text), text, message, __VA_ARGS__)
+#define TIMELINE_CHECK_64_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(64, before, text, a) \
+  TIMELINE_CHECK_63_(TIMELINE_CHECK_BEHIND_(64, before, text), text, message, __VA_ARGS__)
+#endif
+#else
+#define TIMELINE_CHECK_EVENT_(...)
+#endif
+#endif /* __cplusplus */
 
 /**
  * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
@@ -2507,7 +3058,7 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * The default is none.
  */
 #ifndef TIMELINE_CHANNELS
-#define TIMELINE_CHANNELS 0
+#define TIMELINE_CHANNELS TIMELINE_NULL_POINTER_
 #endif
 
 /**
@@ -2527,8 +3078,10 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * a signal handler. It knows every timeline and level that it has met, for as long as the timeline is
  * open; the first ones are found fastest. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
- * An event that cannot be defined is never logged; `timeline_last_error` says why. If a table of
- * the timeline is full, the events that are lost are counted as dropped. If the timeline stays
+ * An event that cannot be defined is never logged, and each time it is counted as dropped:
+ * `timeline_last_error` says why, and if the definition was refused, so does an event of priority error
+ * and the category `timeline`, once for each timeline and level. It is not tried again, nor if a table of the
+ * timeline is full. If the timeline stays
  * locked, or the system refuses, the failure may pass: then one run in 1,024 tries again, and the
  * events until then are dropped and counted. A process waits some seconds for such a lock; after a
  * wait in vain only some 2 milliseconds a try, until it gets the lock. A signal handler does not
@@ -2591,10 +3144,12 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
  * count), a `float` for `f32`, a `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or
  * `TIMELINE_TEXT(pointer, bytes)` for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and
  * `TIMELINE_ARRAY(pointer, count)` for an array.
- * If an argument does not fit, or if there are more or fewer of them than the message has, the event
- * cannot be defined: it is never logged, and `timeline_last_error` says why. The compiler refuses a
- * structure and a `long double`. gcc also refuses another number of arguments, if it optimises. With
- * timeline.hpp, a C++ compiler refuses whatever does not fit.
+ * The compiler refuses arguments that do not fit, and more or fewer of them than the message has: gcc 11
+ * and later, clang with up to 16 arguments, and any compiler of C++ with timeline.hpp. What it cannot see, it
+ * leaves to the library, which refuses the definition: behind a `$` without a name, in C also names of
+ * more than 24 characters (clang), and the names of enums and flags.
+ *
+ * In C, an array is a pointer to its first element, and logged as that: TIMELINE_ARRAY logs the elements.
  *
  * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
  * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
@@ -2625,9 +3180,11 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
 /* The format among the arguments: only a literal compiles beside another literal. */
 #define TIMELINE_FORMAT_(format, ...) "" format
 
-/* An empty format is not a mistake: it is logged like any other. */
+/* An empty format is not a mistake: it is logged like any other. Nor is a statement in a lambda of an
+ * argument, whose names are those of the statement around it. */
 #define TIMELINE_QUIET_ \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"") \
+      _Pragma("GCC diagnostic ignored \"-Wshadow\"")
 #define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
 
 /* In front of the block of a statement. With TIMELINE_DISABLED the compiler checks the block and then
@@ -2643,7 +3200,8 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     TIMELINE_QUIET_                                                                                          \
     TIMELINE_BLOCK_ {                                                                                        \
       static timeline_site_t timeline_site_ = {                                                              \
-          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, TIMELINE_CHANNELS, 0, 0, 0};  \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags,                                   \
+          TIMELINE_CHANNELS, 0, TIMELINE_NULL_POINTER_, TIMELINE_NULL_POINTER_};                             \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
       uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
@@ -2826,10 +3384,11 @@ TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, const timeli
 template <unsigned flags, class... A>
 TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_site_t *site,
                                            uint32_t timeline_event_, const char *, const A &...arguments) {
-  typedef timeline_types_<A...> types;
+  typedef timeline_types_<typename timeline_decayed_<A>::type...> types;
   TIMELINE_BEGIN_(types::words(), flags);
   const int in_order[] = {
-      0, (timeline_store_printf_(&timeline_payload_, site, timeline_argument_<A>::of(arguments)), 0)...};
+      0, (timeline_store_printf_(&timeline_payload_, site,
+                                 timeline_argument_<typename timeline_decayed_<A>::type>::of(arguments)), 0)...};
   (void)in_order, (void)site;
   TIMELINE_END_(types::numbers(), types::words(), flags);
 }
@@ -2867,40 +3426,9 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
   TIMELINE_EACH_(store, __VA_ARGS__)
 
-/* The compiler counts the names in the message if it can calculate with literals. */
-#if defined(__OPTIMIZE__) && !defined(__clang__)
-__attribute__((error("the message of this event has another number of $arguments than the statement")))
-void timeline_another_number_of_arguments_(void);
-
-/* The first `$name` on the line, behind its `$`; NULL if there is none. */
-TIMELINE_INLINE_ const char *timeline_next_name_(const char *line) {
-  const char *const at = line ? __builtin_strpbrk(line, "$\r\n") : 0;
-  if (!at || *at != '$') return 0;
-  const char c = at[1];
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_') return at + 1;
-  /* A `$` by itself: it ends the count, because nobody knows the value of this pointer. */
-  const char *unknown;
-  __asm__("" : "=r"(unknown));
-  return unknown;
-}
-
-#define TIMELINE_SKIP_NAME_(x) timeline_line_ = timeline_next_name_(timeline_line_);
-/* Behind a handle that is NULL, so that code that the compiler could not remove does not run. */
-#define TIMELINE_CHECK_COUNT_(...)                                                     \
-  if (!timeline_tl_) {                                                                 \
-    const char *timeline_line_ = TIMELINE_FORMAT_(__VA_ARGS__, 0);                     \
-    TIMELINE_EACH_(TIMELINE_SKIP_NAME_, __VA_ARGS__)                                   \
-    const bool timeline_wrong_ = !timeline_line_ || timeline_next_name_(timeline_line_); \
-    if (__builtin_constant_p(timeline_wrong_) && timeline_wrong_)                      \
-      timeline_another_number_of_arguments_();                                         \
-  }
-#else
-#define TIMELINE_CHECK_COUNT_(...)
-#endif
-
 #define TIMELINE_EVENT_(level, flags, ...)                                                                    \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
-  TIMELINE_CHECK_COUNT_(__VA_ARGS__)                                                                          \
+  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                          \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
     TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
     /* Only a long double takes two words. */                                                                 \
@@ -3060,7 +3588,8 @@ __attribute__((unused)) static inline bool timeline_begins_(timeline_t *tl, time
 #define TIMELINE_SPAN_SITE_(category, word, ...)                                                       \
   {                                                                                                    \
     category, word TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__,                               \
-        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, TIMELINE_CHANNELS, 0, 0, 0                           \
+        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, TIMELINE_CHANNELS, 0, TIMELINE_NULL_POINTER_,  \
+        TIMELINE_NULL_POINTER_                                                                         \
   }
 
 #define TIMELINE_BEGIN_SPAN_(span, tl, level, category, ...)                                           \
@@ -3131,7 +3660,7 @@ TIMELINE_INLINE_ timeline_span_<A...> timeline_span_of_(timeline_types_<A...> *)
 
 #define TIMELINE_KEEP_SPAN_(span, level, ...)                                                          \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};    \
-  TIMELINE_CHECK_COUNT_(__VA_ARGS__)                                                                   \
+  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                   \
   if (timeline_begins_(timeline_tl_, timeline_sites_, level, timeline_given_, &timeline_event_,        \
                        &timeline_end_)) {                                                              \
     timeline_payload_t timeline_payload_ = {span##words_, 0, span##fixed_, timeline_tl_->payload / 8,  \

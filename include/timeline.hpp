@@ -1,6 +1,6 @@
 // timeline.hpp: the C++17 interface of libtimeline, header only, over timeline.h.
 //
-//   timeline::ring tl("/timeline");
+//   timeline::ring& tl = *new timeline::ring("/timeline");        // for as long as the program runs
 //   auto processed = tl.define("example", timeline::trace, "processed $tcp, $udp, and $other");
 //   processed(10, 20, 3);
 //   TIMELINE_EVENT(tl, timeline::info, "example", "resized $name to $size:bytes", name, buffer.size());
@@ -40,7 +40,10 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <ratio>
 #include <stdexcept>
 #if __cplusplus >= 202002L
 #include <span>
@@ -162,6 +165,28 @@ class text {
   const char* c_;
 };
 
+// An owner of a handle. Its destructor leaves the pointer as it is: where a program ends, threads may still log by
+// what was destroyed already, and then find a timeline that is closed.
+class owner {
+ public:
+  owner() noexcept = default;
+  explicit owner(timeline_t* tl) noexcept : tl_(tl) {}
+  owner(const owner& other) noexcept : tl_(::timeline_share(other.tl_)) {}
+  owner(owner&& other) noexcept : tl_(other.tl_) { other.tl_ = nullptr; }
+  owner& operator=(const owner& other) noexcept { return *this = owner(other); }
+  owner& operator=(owner&& other) noexcept {
+    owner taken(std::move(other));
+    std::swap(tl_, taken.tl_);
+    return *this;
+  }
+  ~owner() { ::timeline_free(tl_); }
+  timeline_t* get() const noexcept { return tl_; }
+  explicit operator bool() const noexcept { return tl_ != nullptr; }
+
+ private:
+  timeline_t* tl_ = nullptr;
+};
+
 template <class>
 inline constexpr bool never = false;
 
@@ -171,7 +196,7 @@ constexpr std::int64_t argument(T value) noexcept {
   if constexpr (std::is_same_v<T, std::nullptr_t>) {
     return 0;
   } else if constexpr (std::is_pointer_v<T>) {
-    return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(value));
+    return std::int64_t{reinterpret_cast<std::intptr_t>(value)};
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<std::int64_t>(static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
@@ -597,10 +622,10 @@ class typed_tracepoint {
 
  private:
   friend class ring;
-  typed_tracepoint(std::shared_ptr<timeline_t> tl, std::uint32_t event, std::uint64_t marked) noexcept
+  typed_tracepoint(detail::owner tl, std::uint32_t event, std::uint64_t marked) noexcept
       : tl_(std::move(tl)), event_(event), marked_(marked) {}
 
-  std::shared_ptr<timeline_t> tl_;
+  detail::owner tl_;
   std::uint32_t event_ = 0;
   // Which arguments are texts to be interned.
   std::uint64_t marked_ = 0;
@@ -644,7 +669,7 @@ class tracepoint {
  private:
   friend class ring;
   friend class span_events<Count>;
-  tracepoint(std::shared_ptr<timeline_t> tl, std::uint32_t event, std::uint32_t count) noexcept
+  tracepoint(detail::owner tl, std::uint32_t event, std::uint32_t count) noexcept
       : tl_(std::move(tl)), event_(event), count_(count) {}
 
   [[noreturn]] void refuse(std::size_t given) const {
@@ -654,7 +679,7 @@ class tracepoint {
     detail::raise(TIMELINE_E_ARGUMENT, what.c_str());
   }
 
-  std::shared_ptr<timeline_t> tl_;
+  detail::owner tl_;
   std::uint32_t event_ = 0;
   std::uint32_t count_ = static_cast<std::uint32_t>(Count == any ? 0 : Count);
 };
@@ -750,8 +775,12 @@ using options = ::timeline_options_t;
 
 class catalogue;
 
-// A timeline to write to. Any thread may use it at any time, but only one may move or destroy it. A
-// moved-from ring logs nothing, and throws from functions that need a timeline.
+// A timeline to write to. Any thread may use it at any time, but only one may move it. A moved-from ring logs
+// nothing, and throws from functions that need a timeline.
+//
+// The destructor closes the timeline. Threads that log to it meanwhile, or later by tracepoints, by the handle, or by a
+// ring with static storage as the program ends, find it closed: their events are dropped and counted, and other calls
+// throw. A ring that is never destroyed loses nothing when the program ends.
 class ring {
  public:
   // Makes a timeline (timeline_new); 0 stands for the default sizes.
@@ -905,7 +934,7 @@ class ring {
 
   // The handle for the functions of timeline.h, still owned by this ring; NULL when moved from.
   timeline_t* c() const noexcept { return tl_.get(); }
-  explicit operator bool() const noexcept { return tl_ != nullptr; }
+  explicit operator bool() const noexcept { return tl_.get() != nullptr; }
 
  private:
   friend class catalogue;
@@ -951,10 +980,10 @@ class ring {
     return span_events<Count>(tracepoint<Count>(tl_, events.begin, count), tracepoint<Count>(tl_, events.end, count));
   }
 
-  void own(timeline_t* tl) { tl_ = std::shared_ptr<timeline_t>(tl, ::timeline_free); }
+  void own(timeline_t* tl) noexcept { tl_ = detail::owner(tl); }
 
   // Shared with the tracepoints, so that none can outlive its timeline.
-  std::shared_ptr<timeline_t> tl_;
+  detail::owner tl_;
 };
 
 // The events of a catalogue, by their names. Keeps its timeline open.
@@ -1008,7 +1037,7 @@ class catalogue {
     return same;
   }
 
-  std::shared_ptr<timeline_t> tl_;
+  detail::owner tl_;
   std::map<std::string, definition> events_;
 };
 
@@ -1361,9 +1390,10 @@ tracepoint<Count> define(const ring& tl, text category, ::timeline::priority pri
   (::timeline::detail::define<TIMELINE_COUNT_(message)>((tl), (category), (priority), (message)))
 
 // TIMELINE_EVENT(tl, priority, category, message, arguments...) of timeline.h also takes a ring and a
-// timeline::priority, and the compiler compares number and types of the arguments with the message. It takes enumerators, std::string,
-// std::string_view, std::vector, std::array and std::span of numbers, and std::chrono::duration, which
-// is a number of nanoseconds. For a type of your own, define a function
+// timeline::priority, and the compiler compares number and types of the arguments with the message. It takes
+// enumerators, texts (std::string, std::string_view, those of wchar_t and char8_t, paths, arrays of characters),
+// std::vector, std::array, std::span and arrays of C of numbers, std::chrono::duration (beyond 292 years it is shown as
+// these), time points of system_clock, and std::optional of a text or an array. For a type of your own, define a function
 //
 //   auto timeline_value(const mine& value);
 //
@@ -1389,20 +1419,61 @@ struct timeline_argument_<
   }
 };
 
-template <>
-struct timeline_argument_<std::string_view> {
+template <class Traits>
+struct timeline_argument_<std::basic_string_view<char, Traits>> {
   enum : unsigned { type = TIMELINE_STR };
-  static timeline_value_t of(std::string_view text) noexcept {
+  static timeline_value_t of(std::basic_string_view<char, Traits> text) noexcept {
     return timeline_of_text_(timeline_make_text_(text.data(), text.size()));
   }
 };
+template <class Traits, class Allocator>
+struct timeline_argument_<std::basic_string<char, Traits, Allocator>>
+    : timeline_argument_<std::basic_string_view<char, Traits>> {};
+template <class Traits>
+struct timeline_argument_<std::basic_string_view<wchar_t, Traits>> {
+  enum : unsigned { type = TIMELINE_WSTR };
+  static timeline_value_t of(std::basic_string_view<wchar_t, Traits> text) noexcept {
+    return timeline_value_(TIMELINE_WSTR, 0, text.data(), text.size());
+  }
+};
+template <class Traits, class Allocator>
+struct timeline_argument_<std::basic_string<wchar_t, Traits, Allocator>>
+    : timeline_argument_<std::basic_string_view<wchar_t, Traits>> {};
+#if defined(__cpp_char8_t)
+template <class Traits>
+struct timeline_argument_<std::basic_string_view<char8_t, Traits>> {
+  enum : unsigned { type = TIMELINE_STR };
+  static timeline_value_t of(std::basic_string_view<char8_t, Traits> text) noexcept {
+    return timeline_of_text_(timeline_make_text_(reinterpret_cast<const char*>(text.data()), text.size()));
+  }
+};
+template <class Traits, class Allocator>
+struct timeline_argument_<std::basic_string<char8_t, Traits, Allocator>>
+    : timeline_argument_<std::basic_string_view<char8_t, Traits>> {};
+#endif
+template <class Traits, class Allocator>
+struct timeline_argument_<std::basic_string<char16_t, Traits, Allocator>> : timeline_other_text_<char16_t, (sizeof(Traits) > 0)> {};
+template <class Traits, class Allocator>
+struct timeline_argument_<std::basic_string<char32_t, Traits, Allocator>> : timeline_other_text_<char32_t, (sizeof(Traits) > 0)> {};
+template <class Traits>
+struct timeline_argument_<std::basic_string_view<char16_t, Traits>> : timeline_other_text_<char16_t, (sizeof(Traits) > 0)> {};
+template <class Traits>
+struct timeline_argument_<std::basic_string_view<char32_t, Traits>> : timeline_other_text_<char32_t, (sizeof(Traits) > 0)> {};
 
-template <class Allocator>
-struct timeline_argument_<std::basic_string<char, std::char_traits<char>, Allocator>>
-    : timeline_argument_<std::string_view> {};
+// A path, such as std::filesystem::path: its native() is a text in bytes.
+template <class T>
+struct timeline_argument_<T, std::enable_if_t<std::is_same_v<decltype(std::declval<const T&>().native()),
+                                                             const typename T::string_type&> &&
+                                              std::is_same_v<typename T::value_type, char> &&
+                                              !timeline_has_value_<T>::value>> {
+  enum : unsigned { type = TIMELINE_STR };
+  static timeline_value_t of(const T& path) noexcept {
+    return timeline_argument_<typename T::string_type>::of(path.native());
+  }
+};
 
 // The elements of a container, one behind the other.
-template <class T>
+template <class T, bool = timeline_elements_<T>::value>
 struct timeline_numbers_of_ {
   enum : unsigned { type = TIMELINE_ARRAY_OF | timeline_argument_<T>::type };
   template <class Container>
@@ -1410,6 +1481,20 @@ struct timeline_numbers_of_ {
     return timeline_argument_<decltype(timeline_array_(all.data(), all.size()))>::of(
         timeline_array_(all.data(), all.size()));
   }
+};
+template <>
+struct timeline_numbers_of_<std::byte, false> {
+  enum : unsigned { type = TIMELINE_ARRAY_OF | TIMELINE_U8 };
+  template <class Container>
+  static timeline_value_t of(const Container& all) noexcept {
+    return timeline_of_(timeline_array_(reinterpret_cast<const unsigned char*>(all.data()), all.size()));
+  }
+};
+template <class T>
+struct timeline_numbers_of_<T, false> : timeline_no_argument_ {
+  static_assert(timeline_elements_<T>::value,
+                "timeline: a container is logged if its elements are numbers of at most 64 bits, or std::byte: log the "
+                "elements one by one, or a text as std::string_view");
 };
 template <class T, class Allocator>
 struct timeline_argument_<std::vector<T, Allocator>> : timeline_numbers_of_<T> {};
@@ -1420,14 +1505,82 @@ template <class T, std::size_t N>
 struct timeline_argument_<std::span<T, N>> : timeline_numbers_of_<std::remove_cv_t<T>> {};
 #endif
 
+namespace timeline {
+namespace detail {
+
+// A time in nanoseconds; the greatest or the least of 64 bits if it is beyond these 292 years, and 0 if it is no
+// number.
+template <class Count, class Period>
+std::int64_t nanoseconds(std::chrono::duration<Count, Period> time) noexcept {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  // How many nanoseconds a count is, as a fraction.
+  constexpr bool is_long = Period::num > most / 1000000000;
+  if constexpr (std::is_integral_v<Count> && sizeof(Count) <= sizeof(std::int64_t) && !is_long) {
+    using one = std::ratio_divide<Period, std::nano>;
+    const Count count = time.count();
+    std::int64_t whole = 0, rest = 0, all = 0;
+    const bool is_beyond = __builtin_mul_overflow(count / static_cast<Count>(1), one::num, &whole);
+    if constexpr (one::den != 1) {
+      if (__builtin_mul_overflow(static_cast<std::int64_t>(count / one::den), one::num, &whole) ||
+          __builtin_mul_overflow(static_cast<std::int64_t>(count % one::den), one::num, &rest) ||
+          __builtin_add_overflow(whole, rest / one::den, &all))
+        return count < 0 ? least : most;
+      return all;
+    }
+    if (is_beyond) return count < 0 ? least : most;
+    return whole;
+  } else {
+    const long double count = static_cast<long double>(time.count()) * static_cast<long double>(Period::num) *
+                              1e9L / static_cast<long double>(Period::den);
+    if (count >= 9223372036854775807.0L) return most;
+    if (count <= -9223372036854775808.0L) return least;
+    return count == count ? static_cast<std::int64_t>(count) : 0;
+  }
+}
+
+}  // namespace detail
+}  // namespace timeline
+
 template <class Count, class Period>
 struct timeline_argument_<std::chrono::duration<Count, Period>> {
-  enum : unsigned { type = TIMELINE_I64 };
+  enum : unsigned { type = TIMELINE_NS };
   static timeline_value_t of(std::chrono::duration<Count, Period> time) noexcept {
-    const std::int64_t count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
-    return timeline_argument_<std::int64_t>::of(count);
+    const auto count = static_cast<std::uint64_t>(::timeline::detail::nanoseconds(time));
+    return timeline_value_(TIMELINE_NS, count, nullptr, 0);
   }
 };
+template <class Duration>
+struct timeline_argument_<std::chrono::time_point<std::chrono::system_clock, Duration>> {
+  enum : unsigned { type = TIMELINE_TIME };
+  static timeline_value_t of(std::chrono::time_point<std::chrono::system_clock, Duration> time) noexcept {
+    const auto since = static_cast<std::uint64_t>(::timeline::detail::nanoseconds(time.time_since_epoch()));
+    return timeline_value_(TIMELINE_TIME, since, nullptr, 0);
+  }
+};
+template <class Clock, class Duration>
+struct timeline_argument_<std::chrono::time_point<Clock, Duration>> : timeline_no_argument_ {
+  static_assert(std::is_same_v<Clock, std::chrono::system_clock>,
+                "timeline: the time of a clock other than system_clock has no date that readers could show: log a "
+                "duration, such as its time_since_epoch()");
+};
+
+// A text or an array that there may be. Without one it is logged as a null pointer is.
+template <class T, bool = ((timeline_argument_<T>::type >= TIMELINE_STR) && !timeline_has_value_<T>::value)>
+struct timeline_optional_ {
+  enum : unsigned { type = timeline_argument_<T>::type };
+  static timeline_value_t of(const std::optional<T>& value) noexcept {
+    return value ? timeline_argument_<T>::of(*value) : timeline_value_(type, 0, nullptr, 1);
+  }
+};
+template <class T>
+struct timeline_optional_<T, false> : timeline_no_argument_ {
+  static_assert(sizeof(T) == 0,
+                "timeline: an optional is logged if it is of a text or an array, as numbers have no mark for nothing: "
+                "log value_or(), and has_value() beside it");
+};
+template <class T>
+struct timeline_argument_<std::optional<T>> : timeline_optional_<T> {};
 
 // What timeline_value returned. The value of the argument may refer to it: so it lives until the words of the
 // event are stored. It may itself have a timeline_value.

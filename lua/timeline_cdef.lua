@@ -187,6 +187,7 @@ timeline_status_t timeline_open_with(const char *path,
                                      const struct timeline_options_t *options,
                                      struct timeline_t **out);
 void timeline_free(struct timeline_t *tl);
+struct timeline_t *timeline_share(struct timeline_t *tl);
 timeline_status_t timeline_unlink(const char *path);
 timeline_status_t timeline_define(struct timeline_t *tl,
                                   const char *category,

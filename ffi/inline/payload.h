@@ -193,13 +193,13 @@ __attribute__((unused)) static inline size_t timeline_utf8_(wchar_t wide, unsign
 }
 
 /* Stores a wide string as UTF-8 in at most `room` bytes. Returns its word. The limit counts bytes, and
- * divides no character. */
+ * divides no character. `count`: how many characters it has; TIMELINE_NO_LIMIT_ if it ends with NUL. */
 __attribute__((unused, noinline)) static uint64_t timeline_copy_wide_(uint64_t *to, size_t room, const wchar_t *text,
-                                                                      size_t limit) {
+                                                                      size_t limit, size_t count) {
   unsigned char *const begin = TIMELINE_POINTER_CAST_(unsigned char *, to);
   size_t length = 0;
   bool cut = false;
-  while (length < limit && *text) {
+  while (length < limit && (count == TIMELINE_NO_LIMIT_ ? *text != 0 : count-- > 0)) {
     unsigned char piece[4];
     const size_t more = timeline_utf8_(*text++, piece);
     if (length + more > limit) break;
@@ -213,9 +213,9 @@ __attribute__((unused, noinline)) static uint64_t timeline_copy_wide_(uint64_t *
 }
 
 /* Appends a wide string. */
-TIMELINE_INLINE_ uint64_t timeline_put_wide_(timeline_payload_t *to, const wchar_t *text, size_t limit) {
-  if (!text) return TIMELINE_NULL_;
-  return timeline_count_(to, timeline_copy_wide_(to->words + to->end, timeline_room_(to), text, limit));
+TIMELINE_INLINE_ uint64_t timeline_put_wide_(timeline_payload_t *to, const wchar_t *text, size_t limit, size_t count) {
+  if (!text) return count == 0 ? 0 : TIMELINE_NULL_;
+  return timeline_count_(to, timeline_copy_wide_(to->words + to->end, timeline_room_(to), text, limit, count));
 }
 
 TIMELINE_INLINE_ bool timeline_is_number_(unsigned type) { return type < TIMELINE_STR; }
@@ -247,7 +247,7 @@ TIMELINE_INLINE_ void timeline_store_(timeline_payload_t *to, timeline_value_t v
     word = value.count == TIMELINE_NO_LIMIT_ ? timeline_put_text_(to, text)
                                              : timeline_put_bytes_(to, text, value.count);
   } else if (value.type == TIMELINE_WSTR) {
-    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), value.count);
+    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), TIMELINE_NO_LIMIT_, value.count);
   }
   to->words[to->next++] = word;
 }
@@ -273,7 +273,7 @@ __attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointe
   }
   timeline_stored_t stored = {TIMELINE_POINTER_CAST_(uintptr_t, data), 0};
   if (letter == 'w' || letter == 'W') {
-    stored.word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), limit);
+    stored.word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), limit, TIMELINE_NO_LIMIT_);
   } else if (letter == 's' || letter == 'S') {
     uint64_t *const behind = words + end;
     stored.word = timeline_copy_text_(behind, timeline_room_(&to), TIMELINE_CAST_(const char *, data), limit);
@@ -301,7 +301,7 @@ TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timel
     const uint32_t bits = TIMELINE_CAST_(uint32_t, word);
     float number;
     memcpy(&number, &bits, sizeof number);
-    word = TIMELINE_CAST_(uint64_t, timeline_f64(number));
+    word = TIMELINE_CAST_(uint64_t, timeline_f64(TIMELINE_CAST_(double, number)));
   } else if (!timeline_is_number_(value.type)) {
     const uint32_t *const types = timeline_types_at_(site);
     const uint32_t type = types && argument < 32 ? types[argument] : 0;

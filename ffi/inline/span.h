@@ -133,7 +133,8 @@ __attribute__((unused)) static inline bool timeline_begins_(timeline_t *tl, time
 #define TIMELINE_SPAN_SITE_(category, word, ...)                                                       \
   {                                                                                                    \
     category, word TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__,                               \
-        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, TIMELINE_CHANNELS, 0, 0, 0                           \
+        TIMELINE_SITE_EVENT | TIMELINE_SITE_SPAN, TIMELINE_CHANNELS, 0, TIMELINE_NULL_POINTER_,  \
+        TIMELINE_NULL_POINTER_                                                                         \
   }
 
 #define TIMELINE_BEGIN_SPAN_(span, tl, level, category, ...)                                           \
@@ -204,7 +205,7 @@ TIMELINE_INLINE_ timeline_span_<A...> timeline_span_of_(timeline_types_<A...> *)
 
 #define TIMELINE_KEEP_SPAN_(span, level, ...)                                                          \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};    \
-  TIMELINE_CHECK_COUNT_(__VA_ARGS__)                                                                   \
+  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                   \
   if (timeline_begins_(timeline_tl_, timeline_sites_, level, timeline_given_, &timeline_event_,        \
                        &timeline_end_)) {                                                              \
     timeline_payload_t timeline_payload_ = {span##words_, 0, span##fixed_, timeline_tl_->payload / 8,  \

@@ -18,7 +18,7 @@
  * The default is none.
  */
 #ifndef TIMELINE_CHANNELS
-#define TIMELINE_CHANNELS 0
+#define TIMELINE_CHANNELS TIMELINE_NULL_POINTER_
 #endif
 
 /**
@@ -38,8 +38,10 @@
  * a signal handler. It knows every timeline and level that it has met, for as long as the timeline is
  * open; the first ones are found fastest. It leaves `errno` alone, and needs at most 6 KiB of stack.
  *
- * An event that cannot be defined is never logged; `timeline_last_error` says why. If a table of
- * the timeline is full, the events that are lost are counted as dropped. If the timeline stays
+ * An event that cannot be defined is never logged, and each time it is counted as dropped:
+ * `timeline_last_error` says why, and if the definition was refused, so does an event of priority error
+ * and the category `timeline`, once for each timeline and level. It is not tried again, nor if a table of the
+ * timeline is full. If the timeline stays
  * locked, or the system refuses, the failure may pass: then one run in 1,024 tries again, and the
  * events until then are dropped and counted. A process waits some seconds for such a lock; after a
  * wait in vain only some 2 milliseconds a try, until it gets the lock. A signal handler does not
@@ -102,10 +104,12 @@
  * count), a `float` for `f32`, a `double` for `f64`, a pointer for `ptr` and `hex`, a `char *` or
  * `TIMELINE_TEXT(pointer, bytes)` for `str` and `istr`, `TIMELINE_WIDE(pointer)` for `wstr`, and
  * `TIMELINE_ARRAY(pointer, count)` for an array.
- * If an argument does not fit, or if there are more or fewer of them than the message has, the event
- * cannot be defined: it is never logged, and `timeline_last_error` says why. The compiler refuses a
- * structure and a `long double`. gcc also refuses another number of arguments, if it optimises. With
- * timeline.hpp, a C++ compiler refuses whatever does not fit.
+ * The compiler refuses arguments that do not fit, and more or fewer of them than the message has: gcc 11
+ * and later, clang with up to 16 arguments, and any compiler of C++ with timeline.hpp. What it cannot see, it
+ * leaves to the library, which refuses the definition: behind a `$` without a name, in C also names of
+ * more than 24 characters (clang), and the names of enums and flags.
+ *
+ * In C, an array is a pointer to its first element, and logged as that: TIMELINE_ARRAY logs the elements.
  *
  * An event of up to four numbers is as fast as `timeline_log`. An event has at most 64 arguments,
  * and room for 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8,
@@ -136,9 +140,11 @@
 /* The format among the arguments: only a literal compiles beside another literal. */
 #define TIMELINE_FORMAT_(format, ...) "" format
 
-/* An empty format is not a mistake: it is logged like any other. */
+/* An empty format is not a mistake: it is logged like any other. Nor is a statement in a lambda of an
+ * argument, whose names are those of the statement around it. */
 #define TIMELINE_QUIET_ \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"")
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-zero-length\"") \
+      _Pragma("GCC diagnostic ignored \"-Wshadow\"")
 #define TIMELINE_QUIET_END_ _Pragma("GCC diagnostic pop")
 
 /* In front of the block of a statement. With TIMELINE_DISABLED the compiler checks the block and then
@@ -154,7 +160,8 @@
     TIMELINE_QUIET_                                                                                          \
     TIMELINE_BLOCK_ {                                                                                        \
       static timeline_site_t timeline_site_ = {                                                              \
-          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags, TIMELINE_CHANNELS, 0, 0, 0};  \
+          category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags,                                   \
+          TIMELINE_CHANNELS, 0, TIMELINE_NULL_POINTER_, TIMELINE_NULL_POINTER_};                             \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
       uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
@@ -337,10 +344,11 @@ TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, const timeli
 template <unsigned flags, class... A>
 TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_site_t *site,
                                            uint32_t timeline_event_, const char *, const A &...arguments) {
-  typedef timeline_types_<A...> types;
+  typedef timeline_types_<typename timeline_decayed_<A>::type...> types;
   TIMELINE_BEGIN_(types::words(), flags);
   const int in_order[] = {
-      0, (timeline_store_printf_(&timeline_payload_, site, timeline_argument_<A>::of(arguments)), 0)...};
+      0, (timeline_store_printf_(&timeline_payload_, site,
+                                 timeline_argument_<typename timeline_decayed_<A>::type>::of(arguments)), 0)...};
   (void)in_order, (void)site;
   TIMELINE_END_(types::numbers(), types::words(), flags);
 }
@@ -378,40 +386,9 @@ TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_si
   TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
   TIMELINE_EACH_(store, __VA_ARGS__)
 
-/* The compiler counts the names in the message if it can calculate with literals. */
-#if defined(__OPTIMIZE__) && !defined(__clang__)
-__attribute__((error("the message of this event has another number of $arguments than the statement")))
-void timeline_another_number_of_arguments_(void);
-
-/* The first `$name` on the line, behind its `$`; NULL if there is none. */
-TIMELINE_INLINE_ const char *timeline_next_name_(const char *line) {
-  const char *const at = line ? __builtin_strpbrk(line, "$\r\n") : 0;
-  if (!at || *at != '$') return 0;
-  const char c = at[1];
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_') return at + 1;
-  /* A `$` by itself: it ends the count, because nobody knows the value of this pointer. */
-  const char *unknown;
-  __asm__("" : "=r"(unknown));
-  return unknown;
-}
-
-#define TIMELINE_SKIP_NAME_(x) timeline_line_ = timeline_next_name_(timeline_line_);
-/* Behind a handle that is NULL, so that code that the compiler could not remove does not run. */
-#define TIMELINE_CHECK_COUNT_(...)                                                     \
-  if (!timeline_tl_) {                                                                 \
-    const char *timeline_line_ = TIMELINE_FORMAT_(__VA_ARGS__, 0);                     \
-    TIMELINE_EACH_(TIMELINE_SKIP_NAME_, __VA_ARGS__)                                   \
-    const bool timeline_wrong_ = !timeline_line_ || timeline_next_name_(timeline_line_); \
-    if (__builtin_constant_p(timeline_wrong_) && timeline_wrong_)                      \
-      timeline_another_number_of_arguments_();                                         \
-  }
-#else
-#define TIMELINE_CHECK_COUNT_(...)
-#endif
-
 #define TIMELINE_EVENT_(level, flags, ...)                                                                    \
   static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
-  TIMELINE_CHECK_COUNT_(__VA_ARGS__)                                                                          \
+  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                          \
   if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
     TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
     /* Only a long double takes two words. */                                                                 \

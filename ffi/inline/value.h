@@ -6,9 +6,11 @@
 #ifdef __cplusplus
 #define TIMELINE_CAST_(type, value) (static_cast<type>(value))
 #define TIMELINE_POINTER_CAST_(type, value) (reinterpret_cast<type>(value))
+#define TIMELINE_NULL_POINTER_ nullptr
 #else
 #define TIMELINE_CAST_(type, value) ((type)(value))
 #define TIMELINE_POINTER_CAST_(type, value) ((type)(value))
+#define TIMELINE_NULL_POINTER_ 0
 #endif
 
 /* Whether every load has to be one that a sanitizer of memory sees. */
@@ -140,7 +142,7 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
 
 #define TIMELINE_OF_NUMBER_(name, c_type, number, in_word)              \
   TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {   \
-    return timeline_value_(number, in_word, 0, 0);                      \
+    return timeline_value_(number, in_word, TIMELINE_NULL_POINTER_, 0); \
   }
 #define TIMELINE_OF_POINTER_(name, c_type, number)                                                          \
   TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {                                       \
@@ -172,7 +174,7 @@ TIMELINE_POINTERS_(TIMELINE_OF_POINTER_)
 TIMELINE_ARRAYS_(TIMELINE_DEFINE_ARRAY_)
 
 TIMELINE_INLINE_ timeline_value_t timeline_of_f80_(long double x) {
-  timeline_value_t value = timeline_value_(TIMELINE_LONG_DOUBLE_, 0, 0, 0);
+  timeline_value_t value = timeline_value_(TIMELINE_LONG_DOUBLE_, 0, TIMELINE_NULL_POINTER_, 0);
   /* The bytes after the x87's 80 bits are padding, which may hold anything. */
   uint64_t halves[2] = {0, 0};
   memcpy(halves, &x, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof x);
@@ -197,28 +199,6 @@ TIMELINE_ARRAYS_(TIMELINE_OVERLOAD_ARRAY_)
 TIMELINE_OVERLOAD_(f80, long double, TIMELINE_LONG_DOUBLE_)
 TIMELINE_OVERLOAD_(text, timeline_text_t, TIMELINE_STR)
 TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
-
-char (&timeline_tag_(decltype(nullptr)))[TIMELINE_PTR];
-TIMELINE_INLINE_ timeline_value_t timeline_of_(decltype(nullptr)) { return timeline_value_(TIMELINE_PTR, 0, 0, 0); }
-template <class R, class... A>
-char (&timeline_tag_(R (*)(A...)))[TIMELINE_PTR];
-template <class R, class... A>
-TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
-  return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), 0, 0);
-}
-
-/* A value of which only the type is needed. */
-template <class T>
-const T &timeline_some_();
-
-/* How a type is logged. timeline.hpp has specialisations for types of the standard library. */
-template <class T, class = void>
-struct timeline_argument_ {
-  enum : unsigned { type = sizeof(timeline_tag_(timeline_some_<T>())) };
-  TIMELINE_INLINE_ timeline_value_t of(const T &x) { return timeline_of_(x); }
-};
-template <class T, size_t N>
-struct timeline_argument_<T[N], void> : timeline_argument_<const T *> {};
 
 } /* extern "C++" */
 #else

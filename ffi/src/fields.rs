@@ -164,6 +164,8 @@ pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
     Some(match number {
         TIMELINE_BOOL => FieldType::Bool,
         TIMELINE_CHAR => FieldType::Char,
+        TIMELINE_NS => FieldType::Ns,
+        TIMELINE_TIME => FieldType::Time,
         // A pointer to `int`, or to bytes: those of printf may be texts, others are not.
         TIMELINE_PTR | MAYBE_TEXT | MAYBE_WIDE => FieldType::Ptr,
         TIMELINE_STR => FieldType::Str,

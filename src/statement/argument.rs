@@ -12,10 +12,11 @@ use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 /// |---|---|
 /// | `i8` to `i64`, `u8` to `u64`, `f32`, `f64`, `bool`, `char` | the same |
 /// | `isize`, `usize` | `i64`, `u64` |
-/// | `str`, `String`, `Option<&str>` (`None` shows as `(null)`) | `str` |
+/// | `str`, `String` | `str` |
+/// | `Path`, `OsStr` and those that own one (what is no UTF-8 is replaced) | `str` |
 /// | [`Interned`] | `istr` |
 /// | `[T]`, `[T; N]`, `Vec<T>` of integers, `f32` or `f64` | `i8[]` and so on |
-/// | `Duration`, [`Nanoseconds`] | `ns` |
+/// | `Duration`, [`Nanoseconds`]; more than 292 years are shown as these | `ns` |
 /// | `SystemTime`, [`UnixTime`] | `time` |
 /// | [`Bytes`] | `bytes` |
 /// | [`Hex`] | `hex` |
@@ -23,13 +24,14 @@ use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 /// | an enum that derives [`Named`](crate::Named) | `enum(Red=0,Green=1)` |
 /// | [`Flags`](crate::Flags) | `flags(Read=1,Write=2)` |
 /// | [`Wide`](crate::Wide) | `wstr` |
-/// | `Cell<T>` of one of these that is `Copy` | that of `T` |
+/// | `Cell<T>` of one of these that is `Copy`; `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | that of `T` |
+/// | `Option<T>` of a text or an array (`None` shows as `(null)`) | that of `T` |
 ///
 /// So are references to these. No other type can become one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no argument of an event",
-    note = "log a number, `bool`, `char`, text, array, `Duration`, `SystemTime` or pointer, or let \
-            the enum derive `timeline::Named`"
+    note = "log a number, `bool`, `char`, text, path, array, `Duration`, `SystemTime` or pointer, \
+            `x.to_string()` of what can be shown, or let the enum derive `timeline::Named`"
 )]
 pub trait Argument {
     /// Its type in the message.
@@ -194,24 +196,6 @@ impl Argument for String {
     #[inline(always)]
     fn store(&self, payload: &mut Payload) -> u64 {
         payload.text(self)
-    }
-}
-
-impl Argument for Option<&str> {
-    const TYPE: FieldType<'static> = FieldType::Str;
-    const IS_NUMBER: bool = false;
-
-    #[inline(always)]
-    fn behind(&self) -> usize {
-        self.map_or(0, |text| text.behind())
-    }
-
-    #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
-        match self {
-            Some(text) => payload.text(text),
-            None => payload.nothing(),
-        }
     }
 }
 

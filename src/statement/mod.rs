@@ -5,6 +5,7 @@ mod arguments;
 mod fixed;
 mod message;
 mod named;
+mod others;
 mod payload;
 mod site;
 mod span;
@@ -16,6 +17,7 @@ pub use arguments::Arguments;
 pub use fixed::Fixed;
 pub use message::{check, check_channels, check_span, length_without_types};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
+pub use others::MayBeMissing;
 pub use payload::Payload;
 pub use site::{Each, One, Sites, Words};
 #[doc(hidden)]

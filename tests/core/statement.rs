@@ -1,9 +1,13 @@
 //! Tests that statements log what a naive twin shows, and evaluate nothing while they are disabled.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use timeline::{Attached, Bytes, Level, Order, Priority, Timeline, dump, event, span};
+use timeline::{Attached, Bytes, Level, Nanoseconds, Order, Priority, Timeline, dump, event, span};
 
 use crate::allocator::ALLOCATIONS;
 use crate::support::{Name, attach};
@@ -82,6 +86,35 @@ fn each_type_is_shown_as_the_naive_twin_shows_it() {
     }
     event!(tl, Priority::Info, "rust", "{none}", none = None::<&str>);
     expected.push("none((null))".into());
+    let path = Path::new("/tmp/größe");
+    let bytes = OsStr::from_bytes(b"no \xff UTF-8");
+    let (list, nothing) = (Some(vec![1_u8, 2]), None::<PathBuf>);
+    let shared: Arc<str> = "shared".into();
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{path} {bytes} {list} {nothing}",
+        path,
+        bytes,
+        list,
+        nothing
+    );
+    expected.push("path(/tmp/größe) bytes(no \u{fffd} UTF-8) list([1, 2]) nothing((null))".into());
+    event!(
+        tl,
+        Priority::Info,
+        "rust",
+        "{shared} {boxed} {cow} {longest}",
+        shared,
+        boxed = Box::new(7_u16),
+        cow = String::from_utf8_lossy(b"cow"),
+        longest = Duration::MAX
+    );
+    let longest = Nanoseconds(i64::MAX);
+    expected.push(format!(
+        "shared(shared) boxed(7) cow(cow) longest({longest})"
+    ));
     event!(
         tl,
         Priority::Info,
