@@ -132,8 +132,8 @@ pub struct Dropped {
     /// agree, or it cannot be defined at all. The timeline has an event of the category `timeline`
     /// that says which statement, and why.
     pub refused: u64,
-    /// Logged by a thread after its process had closed the timeline, as the end of a C or C++ program
-    /// does. Known when that process has ended.
+    /// Logged by a thread after its process had closed the timeline, as the end of a C or C++
+    /// program does. Known when that process has ended.
     pub closed: u64,
 }
 

@@ -5,15 +5,17 @@
 //! A process has at most 64 handles, freed ones among them. If it opens one more, the one that was
 //! freed first goes for good.
 
+use crate::error::Failure;
 use crate::writer::Writer;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
+use timeline_core::statement::Undefined;
 
 /// A handle that has no owner. A pointer and no Box, because threads may still use it.
 struct Closed(*mut Writer);
 
-// SAFETY: a Writer may be used, and dropped, by any thread: what it consists of is Send and Sync, but
-// for the pointer that C reads, which leads into its own mapping.
+// SAFETY: a Writer may be used, and dropped, by any thread: what it consists of is Send and Sync,
+// but for the pointer that C reads, which leads into its own mapping.
 unsafe impl Send for Closed {}
 
 impl Closed {
@@ -44,7 +46,7 @@ pub(crate) unsafe fn keep(writer: *mut Writer) {
 }
 
 /// Frees the one that was closed first. Returns whether there was one.
-pub(crate) fn free_oldest() -> bool {
+fn free_oldest() -> bool {
     let oldest = {
         let mut closed = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
         closed.pop_front()
@@ -52,9 +54,20 @@ pub(crate) fn free_oldest() -> bool {
     oldest.is_some()
 }
 
+/// Opens a timeline. If there is no room for one more, those that were closed go first.
+pub(crate) fn with_room<T>(open: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+    free_where_addresses_are_few();
+    let mut opened = open();
+    let is_full = |failure: &Failure| failure.undefined() == Undefined::Full;
+    while opened.as_ref().is_err_and(is_full) && free_oldest() {
+        opened = open();
+    }
+    opened
+}
+
 /// Frees all, if the addresses of this process are limited: a closed one still takes as many as its
 /// ring.
-pub(crate) fn free_where_addresses_are_few() {
+fn free_where_addresses_are_few() {
     let mut limit = std::mem::MaybeUninit::<libc::rlimit>::zeroed();
     // SAFETY: it fills the structure, and zeros are one as well.
     let limit = unsafe {

@@ -8,7 +8,6 @@ use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::statement::Undefined;
 use timeline_core::{EventId, FieldType, Options, Timeline, fields, without_cancellation};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
@@ -110,16 +109,7 @@ unsafe fn give_at(
     place(out, "out")?;
     // SAFETY: the contract of this function.
     let path = unsafe { self::path(path, "path")? };
-    closed::free_where_addresses_are_few();
-    let mut core = made(path);
-    while core
-        .as_ref()
-        .is_err_and(|failure| failure.undefined() == Undefined::Full)
-        && closed::free_oldest()
-    {
-        core = made(path);
-    }
-    let core = core?;
+    let core = closed::with_room(|| made(path))?;
     // SAFETY: checked by `place`, and writable by contract.
     unsafe { give(core, out) };
     Ok(TIMELINE_OK)

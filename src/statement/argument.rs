@@ -24,7 +24,7 @@ use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 /// | an enum that derives [`Named`](crate::Named) | `enum(Red=0,Green=1)` |
 /// | [`Flags`](crate::Flags) | `flags(Read=1,Write=2)` |
 /// | [`Wide`](crate::Wide) | `wstr` |
-/// | `Cell<T>` of one of these that is `Copy`; `Box<T>`, `Rc<T>`, `Arc<T>`, `Cow<T>` | that of `T` |
+/// | `Cell<T>` of one of these that is `Copy`; `Box`, `Rc`, `Arc` and `Cow` of one | that of `T` |
 /// | `Option<T>` of a text or an array (`None` shows as `(null)`) | that of `T` |
 ///
 /// So are references to these. No other type can become one.

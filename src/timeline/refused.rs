@@ -5,7 +5,7 @@ use crate::event::{Attributes, Priority, Value, lay_out};
 
 /// The category of what the library says of itself.
 const CATEGORY: &str = "timeline";
-/// The longest text of its two.
+/// The most bytes of one of its two texts.
 const LONGEST: usize = 320;
 const MESSAGE: &str = "statement at $place:str logs nothing: $why:str";
 
@@ -31,11 +31,18 @@ impl Timeline {
             return;
         };
         let place = format!("{file}:{line}");
-        // What is beyond an event's room, which small rings have less of, would be cut in a word.
-        let why = &why[..why.floor_char_boundary(LONGEST)];
-        let place = &place[..place.floor_char_boundary(LONGEST)];
-        let texts = [place.as_bytes(), why.as_bytes()];
-        let words = lay_out(&texts.map(|bytes| Value::Text { bytes, cut: false }));
+        let words = lay_out(&[text(&place), text(why)]);
         self.log_payload(event, &words, false);
     }
+}
+
+/// A text of which both have room in any event.
+fn text(of: &str) -> Value<'_> {
+    let mut end = of.len().min(LONGEST);
+    while !of.is_char_boundary(end) {
+        end -= 1;
+    }
+    let bytes = &of.as_bytes()[..end];
+    let cut = end < of.len();
+    Value::Text { bytes, cut }
 }

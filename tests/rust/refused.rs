@@ -111,7 +111,7 @@ fn named(tl: &Timeline, port: Unnamed2) {
 
 fn statements(tl: &Timeline, x: u8, to: std::net::Ipv4Addr) {
     event!(tl, Priority::Info, "net", "to {to}", to); //~ `Ipv4Addr` is no argument of an event
-    event!(tl, Priority::Info, "net", "to {x}", x = Some(x)); //~ `Option<u8>` is no argument of an event
+    event!(tl, Priority::Info, "net", "to {x}", x = Some(x)); //~ `Option<u8>` is no argument
     event!(channels: "a b", tl, Priority::Info, "net", "to {x}", x); //~ a channel is 1 to 32
     event!(tl, Priority::Info, "net", "to {y}", x); //~ an argument has another name
 }

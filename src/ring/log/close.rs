@@ -3,9 +3,9 @@
 //! A program that ends runs its destructors while its other threads go on, and nobody can wait for
 //! these. So a closed handle keeps all that a thread needs that logs now or later, except what
 //! belongs to others: its memory is replaced by zeros of our own ([`Mapping::forget`]), in which
-//! such a thread does no harm. First the memory is replaced, and then this process leaves the table,
-//! through another mapping: whatever a thread does in between happens either before it leaves, or to
-//! our own memory.
+//! such a thread does no harm. First the memory is replaced, and then this process leaves the
+//! table, through another mapping: whatever a thread does in between happens either before it
+//! leaves, or to our own memory.
 //!
 //! The enable bytes there send each event that was defined to a slow path, which counts it. So the
 //! hot path knows nothing of this.
