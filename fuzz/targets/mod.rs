@@ -4,9 +4,9 @@
 //! Each target is a function of bytes, which fuzz/bin/ feeds from a fuzzer and tests/archive/fuzz/
 //! from fuzz/corpus/.
 //!
-//! A target with many checks has them in parts. Tests run all of them on each input; a fuzzer runs one,
-//! because it finds the more, the more inputs it tries. The sum of the bytes says which part that is: so
-//! an input that failed once fails again.
+//! A target with many checks has them in parts. Tests run all of them on each committed input; a
+//! fuzzer runs one, because it finds the more, the more inputs it tries. The sum of the bytes says
+//! which part that is: so an input that failed once fails again.
 
 /// Bytes as an archive.
 pub mod archive;

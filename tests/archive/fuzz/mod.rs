@@ -16,21 +16,31 @@ use std::path::PathBuf;
 
 use crate::support::size;
 
-/// A target's name, what it does, and how many changed inputs it is tried with here by default.
-type Target = (&'static str, fn(&[u8]), usize);
+/// A target: its name, all of its checks, those that a fuzzer makes for an input, and how many changed
+/// inputs these are tried with here by default.
+type Target = (&'static str, Run, Run, usize);
+type Run = fn(&[u8]);
 
-const TARGETS: [Target; 10] = [
-    ("archive", targets::archive::run, 150),
-    ("archive_framed", targets::archive_framed::run, 250),
-    ("import", targets::import::run, 300),
-    ("index", targets::index::run, 100),
-    ("intervals", targets::intervals::run, 300),
-    ("printf", targets::printf::run, 2_000),
-    ("query", targets::query::run, 300),
-    ("resume", targets::resume::run, 150),
-    ("ring", targets::ring::run, 150),
-    ("symbols", targets::symbols::run, 500),
-];
+const TARGETS: [Target; 10] = {
+    use targets::*;
+    [
+        ("archive", archive::run, archive::run_part, 500),
+        (
+            "archive_framed",
+            archive_framed::run,
+            archive_framed::run_part,
+            800,
+        ),
+        ("import", import::run, import::run, 300),
+        ("index", index::run, index::run_part, 300),
+        ("intervals", intervals::run, intervals::run, 300),
+        ("printf", printf::run, printf::run, 2_000),
+        ("query", query::run, query::run_part, 900),
+        ("resume", resume::run, resume::run, 150),
+        ("ring", ring::run, ring::run_part, 400),
+        ("symbols", symbols::run, symbols::run, 500),
+    ]
+};
 
 /// Where the corpora are.
 fn corpus() -> PathBuf {
@@ -65,7 +75,7 @@ fn try_on(what: &str, run: fn(&[u8]), input: &[u8]) {
 
 #[test]
 fn what_is_committed_does_no_harm() {
-    for (target, run, _) in TARGETS {
+    for (target, run, ..) in TARGETS {
         let inputs = committed(target);
         assert!(inputs.len() >= 3, "only {} for {target}", inputs.len());
         for (name, input) in inputs {
@@ -88,7 +98,7 @@ fn what_is_written_today_does_no_harm() {
     }
     let write = wanted == "write";
     let seeds = seeds::all();
-    for (target, run, _) in TARGETS {
+    for (target, run, ..) in TARGETS {
         for (_, name, input) in seeds.iter().filter(|seed| seed.0 == target) {
             if write {
                 let folder = corpus().join(target);
@@ -103,7 +113,7 @@ fn what_is_written_today_does_no_harm() {
 #[test]
 fn small_changes_do_no_harm() {
     std::thread::scope(|scope| {
-        for (target, run, count) in TARGETS {
+        for (target, _, run, count) in TARGETS {
             scope.spawn(move || {
                 let inputs: Vec<_> = committed(target).into_iter().map(|(_, i)| i).collect();
                 let mut mutator = mutate::Mutator::new(inputs);
