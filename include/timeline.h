@@ -1659,6 +1659,9 @@ timeline_status_t timeline_values(const struct timeline_event_t *event,
  * (`http.got..http.sent by id`), or `every` and the name of an event, for the time since the event
  * of that name before. In names, `*` is any text and `?` any one character.
  *
+ * A name that is not defined, and is like one that is, is refused: it is taken for misspelt. One
+ * that is like none may be defined later.
+ *
  * Durations are in nanoseconds, exact to 0.1 %. A histogram takes some 20 to 300 KiB.
  *
  * Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
@@ -1676,8 +1679,10 @@ timeline_status_t timeline_histogram(const char *path,
 /**
  * Reads the events that are new, and records the durations that ended since the last update.
  *
- * Call it often enough that the ring is not overwritten meanwhile: what is missing is counted by
- * `timeline_histogram_lost`, and nothing is guessed in its place. It never waits.
+ * Call it often enough that the ring is not overwritten meanwhile: what was overwritten before it
+ * was read is counted by `timeline_histogram_missed`, and nothing is guessed in its place. If
+ * another timeline has the name now, because its program was started again, it goes on with that
+ * one, from its first event. It never waits.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` and `TIMELINE_E_IO` as `timeline_next` does; or
  * `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
@@ -1730,8 +1735,30 @@ double timeline_histogram_mean(const struct timeline_histogram_t *histogram);
 uint64_t timeline_histogram_lost(const struct timeline_histogram_t *histogram);
 
 /**
- * Forgets the durations, to measure the next interval. Spans that are open are still measured when
- * they end.
+ * Returns how many entries of the ring were overwritten before an update could read them, since
+ * the histogram was made or reset: an event takes one, or several with a payload. What ended in
+ * them is not among the durations. 0 for NULL. One thread at a time for each histogram.
+ *
+ * # Safety
+ * `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+ * thread uses it during the call.
+ */
+uint64_t timeline_histogram_missed(const struct timeline_histogram_t *histogram);
+
+/**
+ * Returns since when entries are missing, in nanoseconds since 1970: when the last update before
+ * the first of those began that `timeline_histogram_missed` counts. 0 for NULL, and if none is
+ * missing. One thread at a time for each histogram.
+ *
+ * # Safety
+ * `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+ * thread uses it during the call.
+ */
+uint64_t timeline_histogram_missed_since(const struct timeline_histogram_t *histogram);
+
+/**
+ * Forgets the durations, and the entries that were missed, to measure the next interval. Spans
+ * that are open are still measured when they end.
  *
  * Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
  *

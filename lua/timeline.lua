@@ -1374,7 +1374,15 @@ function Histogram:lost()
    return tonumber(C.timeline_histogram_lost(self.handle))
 end
 
--- Forgets the durations, to measure the next interval.
+-- How many entries were overwritten before an update could read them, since it was made or reset, and
+-- since when, in nanoseconds since 1970.
+function Histogram:missed()
+   expect_open(self)
+   local missed = tonumber(C.timeline_histogram_missed(self.handle))
+   return missed, tonumber(C.timeline_histogram_missed_since(self.handle))
+end
+
+-- Forgets the durations and what was missed, to measure the next interval.
 function Histogram:reset()
    expect_open(self)
    return done(C.timeline_histogram_reset(self.handle))

@@ -305,6 +305,8 @@ uint64_t timeline_histogram_count(const struct timeline_histogram_t *histogram);
 uint64_t timeline_histogram_percentile(const struct timeline_histogram_t *histogram, double percent);
 double timeline_histogram_mean(const struct timeline_histogram_t *histogram);
 uint64_t timeline_histogram_lost(const struct timeline_histogram_t *histogram);
+uint64_t timeline_histogram_missed(const struct timeline_histogram_t *histogram);
+uint64_t timeline_histogram_missed_since(const struct timeline_histogram_t *histogram);
 timeline_status_t timeline_histogram_reset(struct timeline_histogram_t *histogram);
 void timeline_histogram_free(struct timeline_histogram_t *histogram);
 ]]

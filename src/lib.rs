@@ -96,7 +96,7 @@ pub use self::{
         Nanoseconds, Object, ObjectPart, ObjectValue, Pairing, Piece, Priority, Rules, Selection,
         SpanKey, SpanPart, Switch, Syntax, TYPES, UnixTime, Value, ValueColumns, ValueKind,
         ValueSink, Values, argument_names, bounded, by_position, checked_fields, fields, lay_out,
-        matches_pattern, pieces, short, typed_message, values,
+        matches_pattern, nearest, pieces, short, typed_message, values,
     },
     info::{Dropped, Info},
     layout::{Bound, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
@@ -108,7 +108,7 @@ pub use self::{
     shm::{Trust, variable},
     source::{
         AlikeEvents, Encoding, EntryEvent, Event, EventWords, Events, Follow, FollowFrom, Frame,
-        LaneRun, Order, Payload, PlacedEvent, Source, ThreadRef,
+        LaneRun, Order, Payload, PlacedEvent, Source, Stretch, ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},
     timeline::{AsyncSpan, Options, Span, SpanEvents, Timeline},

@@ -3,8 +3,10 @@ use crate::convert::{exclusive, path, place, text};
 use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::reader::start_of;
 use std::ffi::c_char;
+use std::path::PathBuf;
 use std::sync::Arc;
-use timeline_core::{Attached, Event, Follow, without_cancellation};
+use std::time::{SystemTime, UNIX_EPOCH};
+use timeline_core::{Attached, Event, Follow, FollowFrom, without_cancellation};
 use timeline_latency::intervals::{Shape, record};
 use timeline_latency::{Histogram, Matcher, Measure, percentile};
 
@@ -16,10 +18,109 @@ pub struct timeline_histogram_t {
     matcher: Matcher<'static>,
     durations: Histogram,
     fresh: Vec<Event>,
-    _measures: Arc<[Measure; 1]>,
+    measures: Arc<[Measure; 1]>,
     at: Arc<Attached>,
-    /// How many entries the ring has.
-    most: u64,
+    /// The name that was given.
+    path: PathBuf,
+    /// What the timelines before this one lost.
+    lost_before: u64,
+    missed: Missed,
+}
+
+/// The entries that were overwritten before they were read. Times are in nanoseconds since 1970.
+struct Missed {
+    entries: u64,
+    /// When all was read for the last time before the first of them.
+    since: u64,
+    /// When all was read for the last time.
+    read_at: u64,
+}
+
+impl Missed {
+    fn from_now() -> Missed {
+        Missed {
+            entries: 0,
+            since: 0,
+            read_at: now(),
+        }
+    }
+
+    fn add(&mut self, entries: u64) {
+        if entries > 0 && self.entries == 0 {
+            self.since = self.read_at;
+        }
+        self.entries = self.entries.saturating_add(entries);
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    })
+}
+
+/// What follows a timeline and measures its events. The caller drops both before what they borrow.
+fn borrowed(
+    at: &Arc<Attached>,
+    measures: &Arc<[Measure; 1]>,
+    from: FollowFrom,
+) -> (Follow<'static>, Matcher<'static>) {
+    let borrowed = (Arc::as_ptr(at), Arc::as_ptr(measures));
+    // SAFETY: what an Arc holds does not move, and the histogram drops both borrows before it.
+    let (attached, wanted) = unsafe { (&*borrowed.0, &*borrowed.1) };
+    (attached.follow(from), Matcher::new(wanted, attached))
+}
+
+impl timeline_histogram_t {
+    /// Reads what is new. Returns whether there was anything.
+    fn read(&mut self) -> bool {
+        // Others may log faster than this reads: as many events as the ring holds are enough.
+        let (mut read, most) = (0, self.at.info().entries);
+        let started = now();
+        let mut is_new = false;
+        while read <= most {
+            self.fresh.clear();
+            let missed = self.follow.poll(&mut self.fresh);
+            self.missed.add(missed);
+            read += self.fresh.len() as u64;
+            for event in &self.fresh {
+                let durations = &mut self.durations;
+                self.matcher.add(event, |found| {
+                    record(durations, found.value);
+                });
+            }
+            if self.fresh.is_empty() && missed == 0 {
+                break;
+            }
+            is_new = true;
+        }
+        self.missed.read_at = started;
+        is_new
+    }
+
+    /// Goes on with the timeline that has the name now, from its beginning. The program was started
+    /// again.
+    fn go_on(&mut self) -> bool {
+        if self.at.is_snapshot() || !self.at.replaced() {
+            return false;
+        }
+        // It may not be there, or not finished yet. The next update tells.
+        let Ok(next) = Attached::open(&self.path) else {
+            return false;
+        };
+        let next = Arc::new(next);
+        self.lost_before = self.lost();
+        // Dropped here, before the timeline that they borrow.
+        (self.follow, self.matcher) = borrowed(&next, &self.measures, FollowFrom::Start);
+        self.at = next;
+        true
+    }
+
+    fn lost(&self) -> u64 {
+        self.lost_before
+            .saturating_add(self.matcher.losses().total())
+    }
 }
 
 // What the matcher borrows is an `Attached`, behind a trait that does not say so.
@@ -44,6 +145,9 @@ const _: () = {
 /// (`http.got..http.sent by id`), or `every` and the name of an event, for the time since the event
 /// of that name before. In names, `*` is any text and `?` any one character.
 ///
+/// A name that is not defined, and is like one that is, is refused: it is taken for misspelt. One
+/// that is like none may be defined later.
+///
 /// Durations are in nanoseconds, exact to 0.1 %. A histogram takes some 20 to 300 KiB.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE`,
@@ -66,20 +170,28 @@ pub unsafe extern "C-unwind" fn timeline_histogram(
         let what = unsafe { text(what, "what")? };
         let measure = Measure::parse(what).map_err(|error| Failure::argument(error.to_string()))?;
         // SAFETY: the contract of this function.
-        let at = Arc::new(Attached::open(unsafe { self::path(path, "path")? })?);
+        let path = unsafe { self::path(path, "path")? };
+        let at = Arc::new(Attached::open(path)?);
+        if let Some(unknown) = measure.unknown(&*at).filter(|one| !one.is_pattern()) {
+            if at.is_snapshot() {
+                return Err(Failure::argument(unknown.to_string()));
+            } else if !unknown.may_come() {
+                return Err(Failure::argument(unknown.while_it_goes_on()));
+            }
+        }
         let measures = Arc::new([measure]);
-        let borrowed = (Arc::as_ptr(&at), Arc::as_ptr(&measures));
-        // SAFETY: what an Arc holds does not move, and the histogram drops both borrows before it.
-        let (attached, wanted) = unsafe { (&*borrowed.0, &*borrowed.1) };
+        let (follow, matcher) = borrowed(&at, &measures, from);
         let durations = Shape::default().histogram();
         let histogram = timeline_histogram_t {
-            follow: attached.follow(from),
-            matcher: Matcher::new(wanted, attached),
+            follow,
+            matcher,
             durations: durations.map_err(|error| Failure::argument(error.to_string()))?,
             fresh: Vec::new(),
-            _measures: measures,
-            most: attached.info().entries,
+            measures,
             at,
+            path: path.to_path_buf(),
+            lost_before: 0,
+            missed: Missed::from_now(),
         };
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { out.write(Box::into_raw(Box::new(histogram))) };
@@ -89,8 +201,10 @@ pub unsafe extern "C-unwind" fn timeline_histogram(
 
 /// Reads the events that are new, and records the durations that ended since the last update.
 ///
-/// Call it often enough that the ring is not overwritten meanwhile: what is missing is counted by
-/// `timeline_histogram_lost`, and nothing is guessed in its place. It never waits.
+/// Call it often enough that the ring is not overwritten meanwhile: what was overwritten before it
+/// was read is counted by `timeline_histogram_missed`, and nothing is guessed in its place. If
+/// another timeline has the name now, because its program was started again, it goes on with that
+/// one, from its first event. It never waits.
 ///
 /// Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` and `TIMELINE_E_IO` as `timeline_next` does; or
 /// `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
@@ -105,31 +219,9 @@ pub unsafe extern "C-unwind" fn timeline_histogram_update(
     guard(|| {
         // SAFETY: the contract of this function.
         let histogram = unsafe { exclusive(histogram, "the histogram", "timeline_histogram")? };
-        let timeline_histogram_t {
-            follow,
-            matcher,
-            durations,
-            fresh,
-            at,
-            most,
-            ..
-        } = histogram;
-        // Others may log faster than this reads: as many events as the ring holds are enough.
-        let mut read = 0;
-        while read <= *most {
-            fresh.clear();
-            let missed = follow.poll(fresh);
-            read += fresh.len() as u64;
-            for event in fresh.iter() {
-                matcher.add(event, |found| {
-                    record(durations, found.value);
-                });
-            }
-            if fresh.is_empty() && missed == 0 {
-                break;
-            }
-        }
-        at.intact()?;
+        // What the former timeline held is read first.
+        while !histogram.read() && histogram.go_on() {}
+        histogram.at.intact()?;
         Ok(TIMELINE_OK)
     })
 }
@@ -206,11 +298,41 @@ pub unsafe extern "C-unwind" fn timeline_histogram_lost(
     histogram: *const timeline_histogram_t,
 ) -> u64 {
     // SAFETY: the contract of this function.
-    unsafe { look(histogram, |it| it.matcher.losses().total()) }
+    unsafe { look(histogram, timeline_histogram_t::lost) }
 }
 
-/// Forgets the durations, to measure the next interval. Spans that are open are still measured when
-/// they end.
+/// Returns how many entries of the ring were overwritten before an update could read them, since
+/// the histogram was made or reset: an event takes one, or several with a payload. What ended in
+/// them is not among the durations. 0 for NULL. One thread at a time for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_missed(
+    histogram: *const timeline_histogram_t,
+) -> u64 {
+    // SAFETY: the contract of this function.
+    unsafe { look(histogram, |it| it.missed.entries) }
+}
+
+/// Returns since when entries are missing, in nanoseconds since 1970: when the last update before
+/// the first of those began that `timeline_histogram_missed` counts. 0 for NULL, and if none is
+/// missing. One thread at a time for each histogram.
+///
+/// # Safety
+/// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
+/// thread uses it during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn timeline_histogram_missed_since(
+    histogram: *const timeline_histogram_t,
+) -> u64 {
+    // SAFETY: the contract of this function.
+    unsafe { look(histogram, |it| it.missed.since) }
+}
+
+/// Forgets the durations, and the entries that were missed, to measure the next interval. Spans
+/// that are open are still measured when they end.
 ///
 /// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. One thread at a time for each histogram.
 ///
@@ -225,6 +347,7 @@ pub unsafe extern "C-unwind" fn timeline_histogram_reset(
         // SAFETY: the contract of this function.
         let histogram = unsafe { exclusive(histogram, "the histogram", "timeline_histogram")? };
         histogram.durations.reset();
+        (histogram.missed.entries, histogram.missed.since) = (0, 0);
         Ok(TIMELINE_OK)
     })
 }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::event::{Edge, Layout, Pairing, SpanKey};
-use crate::source::{Event, Source, ThreadRef};
+use crate::source::{Event, Source, Stretch, ThreadRef};
 
 /// Events that wait at most. Longer spans have no duration.
 const MOST_WAITING: usize = 1 << 16;
@@ -27,6 +27,8 @@ pub struct Durations<'a, I> {
     /// How many events were returned.
     returned: u64,
     open: Open,
+    /// That of the last event.
+    stretch: Stretch,
     /// Whether there are spans at all.
     are_there: bool,
 }
@@ -71,6 +73,7 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
             waiting: VecDeque::new(),
             returned: 0,
             open: Open::default(),
+            stretch: Stretch::default(),
             are_there: definitions.any(|definition| definition.span_part().is_some()),
         }
     }
@@ -86,6 +89,10 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
             return false;
         };
         self.learn(&event);
+        if !event.important && !event.stretch.goes_on(self.stretch) {
+            self.give_up();
+            self.stretch = event.stretch;
+        }
         let number = self.returned + self.waiting.len() as u64;
         let is_open = !event.important && self.pair(&event, number);
         let has_gap = event.missed > 0;

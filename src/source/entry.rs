@@ -2,7 +2,7 @@
 
 use super::groups::{Group, words};
 use super::lane::Missing;
-use super::{Event, PlacedEvent, ThreadRef};
+use super::{Event, PlacedEvent, Stretch, ThreadRef};
 use crate::event::EventId;
 use crate::layout::words::{
     CORE_BITS, Entry, FLAG_BACKTRACE, FLAG_INTERNED, FLAG_PAYLOAD, PAYLOAD_AT,
@@ -115,6 +115,7 @@ pub struct EntryEvent {
     /// How many entries were logged through that lane before it.
     pub number: u64,
     missing: Missing,
+    stretch: Stretch,
 }
 
 impl EntryEvent {
@@ -125,7 +126,7 @@ impl EntryEvent {
         first: Entry,
         rest: (usize, usize),
         (lane, number): (u32, u64),
-        missing: Missing,
+        (missing, stretch): (Missing, Stretch),
     ) -> EntryEvent {
         EntryEvent {
             first,
@@ -133,6 +134,7 @@ impl EntryEvent {
             lane,
             number,
             missing,
+            stretch,
         }
     }
 
@@ -190,6 +192,12 @@ impl EntryEvent {
         self.missing.is_any()
     }
 
+    /// The stretch of the stream in which it is.
+    #[inline]
+    pub fn stretch(&self) -> Stretch {
+        self.stretch
+    }
+
     /// Appends the bytes of its words: its arguments, or its payload. Returns whether they are all
     /// of its values. They are not if there is a call stack or an interned text.
     #[inline]
@@ -243,6 +251,7 @@ impl EntryEvent {
         PlacedEvent {
             event: Event {
                 missed: earlier.saturating_add(unread),
+                stretch: self.stretch,
                 ..Event::read(segment, &self.group(entries))
             },
             lane: self.lane,

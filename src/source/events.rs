@@ -13,7 +13,9 @@ use std::ops::Range;
 
 use super::Event;
 use super::groups::Groups;
+use super::held::Held;
 use super::important;
+use super::stretch::Stretches;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
 use crate::ring::memory::Observed;
@@ -54,6 +56,7 @@ pub struct Events<'a> {
     /// The greatest key of a waiting run; the least of all keys if none waits.
     bound: Key,
     overwritten: u64,
+    stretches: Stretches,
     /// The entries of the last event, if it has several.
     group: Vec<Entry>,
 }
@@ -254,8 +257,10 @@ impl<'a> Events<'a> {
             current: None,
             bound: (0, 0, 0),
             overwritten: 0,
+            stretches: Stretches::default(),
             group: Vec::new(),
         };
+        events.note_losses();
         events.take_first();
         events
     }
@@ -264,6 +269,15 @@ impl<'a> Events<'a> {
     /// several with a payload. Entries that fill up a chunk count as well.
     pub fn overwritten(&self) -> u64 {
         self.overwritten
+    }
+
+    /// Notes since when the ring is complete: what is older is in a hole.
+    #[cold]
+    fn note_losses(&mut self) {
+        let held = self.segment.look(|| Held::of(&self.segment.ring));
+        if let Some(since) = held.complete_since {
+            self.stretches.miss_before(since);
+        }
     }
 
     /// Makes the first waiting run the current one.
@@ -291,6 +305,7 @@ impl<'a> Events<'a> {
         let group = Groups::new(&self.group).next()?;
         let event = Event {
             missed,
+            stretch: self.stretches.of(group.first.ticks()),
             ..Event::read(self.segment, &group)
         };
         Some((event, lane, place))
@@ -315,6 +330,7 @@ impl<'a> Events<'a> {
                     if !run.turn(ring, self.order, &self.chunks) {
                         self.take_first();
                     }
+                    self.note_losses();
                 }
                 continue;
             }
@@ -332,7 +348,7 @@ impl<'a> Events<'a> {
                 run.key = self.order.key(next_entry.ticks(), lane, next);
             }
             let is_event = Groups::new(&self.group).next().is_some();
-            let mut missed = 0;
+            let (mut missed, mut has_lost) = (0, false);
             if is_event && self.order == Order::OldestFirst {
                 missed = std::mem::take(&mut run.missing);
             }
@@ -345,6 +361,7 @@ impl<'a> Events<'a> {
                 Order::NewestFirst if is_event && run.entries.len() <= run.first => {
                     let older = run.go_back(ring, &self.chunks);
                     self.overwritten += older.overwritten;
+                    has_lost = older.overwritten > 0;
                     missed = older.missing;
                     older.found
                 }
@@ -354,6 +371,9 @@ impl<'a> Events<'a> {
             };
             if !goes_on {
                 self.take_first();
+            }
+            if has_lost {
+                self.note_losses();
             }
             if is_event {
                 return Some((lane, place, missed));

@@ -238,6 +238,8 @@ static void call_histogram_update(struct at *at) { at->status = timeline_histogr
 static void call_histogram_reset(struct at *at) { at->status = timeline_histogram_reset(at->histogram); }
 static void call_histogram_count(struct at *at) { at->number = timeline_histogram_count(at->histogram); }
 static void call_histogram_lost(struct at *at) { at->number = timeline_histogram_lost(at->histogram); }
+static void call_histogram_missed(struct at *at) { at->number = timeline_histogram_missed(at->histogram); }
+static void call_histogram_missed_since(struct at *at) { at->number = timeline_histogram_missed_since(at->histogram); }
 static void call_histogram_mean(struct at *at) {
   at->status = timeline_histogram_mean(at->histogram) >= 0 ? TIMELINE_OK : TIMELINE_E_BUG;
 }
@@ -320,6 +322,8 @@ static const struct call {
     {"timeline_histogram_reset", prepare_histogram, call_histogram_reset},
     {"timeline_histogram_count", prepare_histogram, call_histogram_count},
     {"timeline_histogram_lost", prepare_histogram, call_histogram_lost},
+    {"timeline_histogram_missed", prepare_histogram, call_histogram_missed},
+    {"timeline_histogram_missed_since", prepare_histogram, call_histogram_missed_since},
     {"timeline_histogram_mean", prepare_histogram, call_histogram_mean},
     {"timeline_histogram_percentile", prepare_histogram, call_histogram_percentile},
     {"timeline_histogram_free", prepare_histogram, call_histogram_free},

@@ -67,6 +67,17 @@ int main(int argc, char **argv) {
   CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
   CHECK_EQ(timeline_histogram_count(all), 1);
   CHECK(timeline_histogram_lost(all) >= 1);
+  CHECK(timeline_histogram_missed(all) > 3500 && timeline_histogram_missed(all) <= 5001);
+  CHECK(timeline_histogram_missed_since(all) > 1500000000000000000ull);
+  CHECK_EQ(timeline_histogram_reset(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_missed(all) + timeline_histogram_missed_since(all), 0);
+  for (int n = 0; n < 100000; n++) {
+    timeline_log(tl, breath.begin, n, 0, 0, 0);
+    timeline_log(tl, breath.end, n, 0, 0, 0);
+  }
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK(timeline_histogram_count(all) > 100 && timeline_histogram_count(all) <= 512);
+  CHECK(timeline_histogram_missed(all) + 2 * timeline_histogram_count(all) >= 199000);
 
   /* An update ends although another thread logs without a pause. */
   CHECK_EQ(pthread_create(&thread, NULL, log_until_the_end, NULL), 0);
@@ -78,16 +89,33 @@ int main(int argc, char **argv) {
   refuses("two words", TIMELINE_FROM_OLDEST, "expected a span");
   refuses(NULL, TIMELINE_FROM_OLDEST, "what");
   refuses("a", 7, "no place to begin");
+  refuses("engine.braeth", TIMELINE_FROM_NOW, "did you mean engine.breath?");
+  refuses("every engine.begin_breth", TIMELINE_FROM_NOW, "did you mean engine.begin_breath?");
+  refuses("engine.begin_breath..engine.end_breath by m", TIMELINE_FROM_NOW, "did you mean n?");
   CHECK_EQ(timeline_histogram(path, "a", TIMELINE_FROM_NOW, NULL), TIMELINE_E_ARGUMENT);
   CHECK_EQ(timeline_histogram(NULL, "a", TIMELINE_FROM_NOW, &every), TIMELINE_E_ARGUMENT);
   CHECK_EQ(timeline_histogram_update(NULL), TIMELINE_E_ARGUMENT);
   CHECK_EQ(timeline_histogram_reset(NULL), TIMELINE_E_ARGUMENT);
   CHECK_EQ(timeline_histogram_count(NULL) + timeline_histogram_percentile(NULL, 50), 0);
+  CHECK_EQ(timeline_histogram_missed(NULL) + timeline_histogram_missed_since(NULL), 0);
   CHECK(timeline_histogram_mean(NULL) == 0 && timeline_histogram_lost(NULL) == 0);
   timeline_histogram_free(NULL);
   /* It works when the timeline of its program is freed. */
   timeline_free(tl);
   CHECK_EQ(timeline_histogram_update(every), TIMELINE_OK);
+  /* It goes on with the timeline of the next run. */
+  CHECK_EQ(timeline_new(path, 1024, 0, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_define_span(tl, "engine", TIMELINE_INFO, "breath $n", NULL, &breath), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_reset(all), TIMELINE_OK);
+  for (int n = 0; n < 7; n++) {
+    timeline_log(tl, breath.begin, n, 0, 0, 0);
+    timeline_log(tl, breath.end, n, 0, 0, 0);
+  }
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_count(all), 7);
+  CHECK_EQ(timeline_histogram_missed(all), 0);
+  timeline_free(tl);
   timeline_histogram_free(all);
   timeline_histogram_free(every);
   puts("histogram: ok");

@@ -33,6 +33,23 @@ assert(histogram:update() and histogram:count() == 1 and histogram:lost() == 0)
 done(102)
 assert(histogram:update() and histogram:lost() == 1)
 
+-- What was overwritten before it was read is counted, since when as well.
+assert(histogram:reset())
+assert(histogram:missed() == 0)
+for n = 1, 100000 do
+   begin(n)
+   done(n)
+end
+assert(histogram:update())
+local missed, since = histogram:missed()
+assert(missed + 2 * histogram:count() >= 199000 and histogram:count() <= 512, missed)
+assert(since > 1.5e18, since)
+assert(histogram:reset() and histogram:missed() == 0)
+
+-- A name that is like another one is misspelt.
+local none, misspelt = timeline.histogram(tl, "engine.breth")
+assert(none == nil and misspelt:find("did you mean engine.breath?", 1, true), misspelt)
+
 raises("as what, got 7", timeline.histogram, tl, 7)
 raises("now or oldest as start", timeline.histogram, tl, "a", "later")
 raises("as percent", histogram.percentile, histogram, "p50")

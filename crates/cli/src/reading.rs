@@ -94,6 +94,14 @@ impl Reading {
         }
     }
 
+    /// Whether programs log to it, or a recorder writes to it.
+    pub fn can_grow(&self) -> bool {
+        match &self.opened {
+            Opened::Ring(at) => !at.is_snapshot(),
+            Opened::Archive(archive) => archive.is_recorded(),
+        }
+    }
+
     /// The timeline, if it is one.
     pub fn ring(&self) -> Option<&Attached> {
         match &self.opened {

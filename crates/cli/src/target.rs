@@ -234,21 +234,10 @@ pub fn meant(path: &Path) -> Option<String> {
     if bare.contains('/') {
         return None;
     }
-    let names = timeline::names().unwrap_or_default().into_iter();
-    let near = names.filter_map(|name| Some((distance(bare, &name[1..])?, name)));
-    near.min().map(|(_, name)| name)
-}
-
-/// The number of letters to change, add, remove or swap, at most one in four. `None` if one name is
-/// the beginning of the other.
-fn distance(given: &str, name: &str) -> Option<usize> {
-    let (given, name) = (given.to_lowercase(), name.to_lowercase());
-    let letters = given.chars().count();
-    if letters > 2 && name.starts_with(&given) {
-        return Some(0);
-    }
-    let distance = strsim::damerau_levenshtein(&given, &name);
-    (distance * 4 <= letters.max(4)).then_some(distance)
+    let names = timeline::names().unwrap_or_default();
+    let bare_names = names.iter().map(|name| &name[1..]);
+    let near = timeline::nearest(bare, bare_names);
+    near.first().map(|name| format!("/{name}"))
 }
 
 /// Whether a name in shared memory only lacks the leading slash.

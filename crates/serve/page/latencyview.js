@@ -140,12 +140,13 @@ export class LatencyView {
   }
 
   #lost() {
-    const { ends, begins, open, threads, values, reversed } = this.answer.losses;
+    const { ends, begins, open, threads, values, reversed, entries } = this.answer.losses;
     const parts = [[ends, "end", "without a begin"], [begins, "begin", "without an end"],
       [open, "span", "still open"], [threads, "event", "of an unknown thread"],
-      [values, "event", "without a time or key"], [reversed, "pair", "that ends too early"]];
+      [values, "event", "without a time or key"], [reversed, "pair", "that ends too early"],
+      [entries, "entry", "overwritten unread", "entries"]];
     const told = parts.filter(([count]) => count > 0)
-      .map(([count, noun, why]) => `${counted(count, noun)} ${why}`);
+      .map(([count, noun, why, nouns]) => `${counted(count, noun, nouns)} ${why}`);
     return told.length ? `; not measured: ${told.join(", ")}` : "";
   }
 

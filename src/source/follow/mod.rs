@@ -5,12 +5,14 @@
 //! know how far each lane has come, and only then looks at the chunks. So a gap is an exact loss,
 //! and not an event that was just being written. It is reported with the event after the gap.
 
+mod holes;
 mod placed;
 
 use super::chunk_entries::ChunkEntries;
 use super::entry::LaneRun;
 use super::gone::Gone;
 use super::groups::{Group, Groups};
+use super::held::Held;
 use super::important::Important;
 use super::lane::{Lane, Missing};
 use super::merge::Merge;
@@ -20,6 +22,7 @@ use crate::ring::reader::{self, Chunk};
 use crate::ring::{Storage, cut, important};
 use crate::segment::Segment;
 use crate::sync::Ordering;
+use holes::Holes;
 
 /// Where a follower starts. It gets all important events first, wherever it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +50,7 @@ pub struct Follow<'a> {
     /// The entries that were overwritten before the follower began.
     gone: Gone,
     missed: u64,
+    holes: Holes,
     important: Important,
     /// The important events of the last poll, and how many of these were returned.
     kept: Vec<PlacedEvent>,
@@ -104,6 +108,7 @@ impl<'a> Follow<'a> {
             gone: Gone::default(),
             segment,
             missed: 0,
+            holes: Holes::default(),
             important: Important::default(),
             kept: Vec::new(),
             kept_given: 0,
@@ -116,6 +121,10 @@ impl<'a> Follow<'a> {
             words: Vec::new(),
             lane_runs: Vec::new(),
         };
+        if matches!(from, FollowFrom::Oldest | FollowFrom::Newest(_)) {
+            let whole_since = Held::of(&segment.ring).complete_since;
+            follow.holes.begin_at(whole_since.unwrap_or(0));
+        }
         match from {
             FollowFrom::Start | FollowFrom::Now => {}
             FollowFrom::Oldest => {
@@ -171,6 +180,23 @@ impl<'a> Follow<'a> {
     pub fn positions(&self) -> impl Iterator<Item = (u32, u64)> {
         let lanes = (0..).zip(&self.lanes);
         lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
+    }
+
+    /// Before which ticks the events of the last poll are in a [hole](super::Stretch::HOLE), if any
+    /// are: entries are missing among them, which may have been logged after all of the poll before.
+    pub fn hole(&self) -> Option<u64> {
+        let last = |run: &ChunkEntries| run.entries(&self.entries).last().map(Entry::ticks);
+        let behind = || {
+            self.runs
+                .iter()
+                .filter_map(last)
+                .max()
+                .map(|last| last.saturating_add(1))
+        };
+        match self.holes.until()? {
+            u64::MAX => behind(),
+            until => Some(until),
+        }
     }
 
     fn go_back(&mut self, lane: u32, number: u64) {
@@ -259,6 +285,7 @@ impl<'a> Follow<'a> {
         let Missing { earlier, unread } = std::mem::take(missing);
         Event {
             missed: earlier.saturating_add(unread),
+            stretch: self.holes.stretch(group.first.ticks()),
             ..Event::read(self.segment, group)
         }
     }
@@ -280,6 +307,7 @@ impl<'a> Follow<'a> {
         self.runs.clear();
         // Its places lead into the entries of the previous poll.
         self.merge.clear();
+        self.holes.begin_poll();
         let missed_before = self.missed;
         let mut attempts = super::ATTEMPTS;
         // Padding may fill a whole snapshot. Bounded all the same, because others write the ring.
@@ -292,8 +320,9 @@ impl<'a> Follow<'a> {
             self.runs.clear();
             let limit = self.copy();
             let found = self.account(limit.unwrap_or(u64::MAX));
-            if limit.is_none() {
-                self.give_up();
+            match limit {
+                Some(_) => self.holes.look_ahead(&self.lanes),
+                None => self.give_up(),
             }
             match found {
                 Found::Events => break,
@@ -307,10 +336,15 @@ impl<'a> Follow<'a> {
     /// Counts the entries that should have been there: they are missing before the next of their
     /// lane.
     fn give_up(&mut self) {
+        let missed = self.missed;
         for (number, lane) in (0..).zip(&mut self.lanes) {
             let unread = lane.miss(number, lane.until, &self.gone);
             lane.next = Some(lane.until);
             self.missed = self.missed.saturating_add(unread);
+        }
+        if self.missed > missed {
+            let since = Held::of(&self.segment.ring).complete_since;
+            self.holes.end_at(since.unwrap_or(u64::MAX));
         }
     }
 
@@ -331,6 +365,7 @@ impl<'a> Follow<'a> {
     fn copy(&mut self) -> Option<u64> {
         let (ring, lanes) = (&self.segment.ring, &self.lanes);
         self.fresh.clear();
+        self.holes.ahead.clear();
         self.fresh.extend(
             (0..ring.chunks())
                 .filter_map(|chunk| reader::inspect(ring, chunk))
@@ -351,6 +386,9 @@ impl<'a> Follow<'a> {
                     count: self.entries.len() - start,
                     missing: Missing::default(),
                 });
+            } else {
+                self.holes
+                    .lack(chunk.lane, next.max(chunk.before)..chunk.end());
             }
         }
         limit.map(|limit| self.quiet_before(limit))
@@ -397,6 +435,9 @@ impl<'a> Follow<'a> {
             }
             let unread = lane.miss(run.lane, run.first, &self.gone);
             self.missed = self.missed.saturating_add(unread);
+            if unread > 0 {
+                self.holes.end_at(entries[0].ticks());
+            }
             lane.next = Some(run.first.saturating_add(run.count as u64));
             if Groups::new(run.entries(&self.entries)).next().is_some() {
                 run.missing = std::mem::take(&mut lane.missing);
@@ -419,6 +460,8 @@ impl<'a> Follow<'a> {
         if self.fresh.len() <= most {
             return None;
         }
+        self.fresh.sort_unstable_by_key(|c| (c.lane, c.before));
+        self.holes.note_ahead(&self.fresh, &self.lanes);
         let ring = &self.segment.ring;
         let (lanes, starts) = (&self.lanes, &mut self.starts);
         starts.resize(ring.chunks() as usize, Start::default());

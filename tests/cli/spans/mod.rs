@@ -2,6 +2,8 @@
 
 mod histogram;
 mod logs;
+mod holes;
+mod live;
 mod naive;
 mod outliers;
 mod shown;

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use timeline::{Definition, Event, EventId, Frame, Source, Thread, ThreadRef};
+use timeline::{Definition, Event, EventId, Frame, Source, Stretch, Thread, ThreadRef};
 
 use crate::error::{Error, Result};
 use crate::format::file_name::missing_between;
@@ -21,6 +21,7 @@ use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
+use crate::read::holes::Holes;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
 use crate::read::outline::Outline;
@@ -83,6 +84,7 @@ pub struct Archive {
     /// How many units were read to find definitions.
     surveyed: Mutex<usize>,
     pub(super) contents: Contents,
+    stretches: OnceLock<Holes>,
     /// How many files are missing between those of the directory, by their numbers.
     pub(super) missing_files: u64,
     /// Whether all of each file was read to open it; then what it accounts for.
@@ -224,6 +226,7 @@ impl Archive {
             names: Names::default(),
             surveyed: Mutex::default(),
             contents: Contents::default(),
+            stretches: OnceLock::new(),
             missing_files: 0,
             scanned: Vec::new(),
         }
@@ -377,6 +380,23 @@ impl Archive {
             decoder.survey(unit);
             *surveyed += 1;
         }
+    }
+
+    /// The stretch of events of these ticks and this time, in nanoseconds since 1970; 0 stands for
+    /// one that is not known. Between two stretches events are missing: they were not recorded,
+    /// the file is damaged or lacks its end, or the run of the program ended.
+    #[inline]
+    pub fn stretch(&self, ticks: u64, time: u64) -> Stretch {
+        self.stretches().stretch(ticks, time)
+    }
+
+    /// The magic of the last preamble.
+    pub(crate) fn last_run(&self) -> Option<u64> {
+        self.contents.run
+    }
+
+    pub(crate) fn stretches(&self) -> &Holes {
+        self.stretches.get_or_init(|| Holes::of(&self.contents))
     }
 
     pub(crate) fn found_units(&self) -> &[Unit] {

@@ -7,10 +7,11 @@ use crate::error::Result;
 use crate::format::block;
 use crate::format::event::SingleEvent;
 use crate::format::frame::Part;
-use crate::format::record::{self, Block, Record};
+use crate::format::record::{self, Block, Missed, Record};
 use crate::read::bytes::{Found, Section};
 use crate::read::coverage::{Coverage, Hole};
 use crate::read::gaps::Gaps;
+use crate::read::holes::{Break, Missing};
 use crate::read::names::Names;
 use crate::read::seen::Seen;
 use crate::read::unit::Unit;
@@ -26,6 +27,10 @@ pub struct Contents {
     /// Whether another single event can be read with the last unit.
     together: bool,
     pub gaps: Gaps,
+    /// Where events are missing of which no lane is known.
+    pub breaks: Vec<Break>,
+    /// The magic of the last preamble.
+    pub run: Option<u64>,
     /// The important events, and how many of them come again.
     pub seen: Seen,
     pub repeated: u64,
@@ -166,14 +171,32 @@ impl Contents {
                 self.gaps.take(&missed);
                 self.of_file.missed(&missed, place.start - self.file);
                 self.together &= !self.gaps.is_next();
+                if let Some(what) = missing(&missed) {
+                    self.add_break(what);
+                }
                 match missed.count {
                     Some(count) => self.missed = self.missed.saturating_add(count),
                     None => self.missed_unknown += 1,
                 }
             }
             Record::Unknown => self.unknown += 1,
-            naming => names.take(naming),
+            naming => {
+                if let Record::Preamble(preamble) = &naming
+                    && let Some(magic) = preamble.magic
+                    && self.run.replace(magic).is_some_and(|run| run != magic)
+                {
+                    self.add_break(Missing::Run);
+                }
+                names.take(naming);
+            }
         }
+    }
+
+    /// Notes that something is missing here.
+    fn add_break(&mut self, what: Missing) {
+        self.together = false;
+        let unit = self.units.len();
+        self.breaks.push(Break { unit, what });
     }
 
     fn event(&mut self, frame: Range<usize>) {
@@ -254,6 +277,7 @@ impl Contents {
         if block.codec.is_some_and(|codec| !block::is_known(codec)) {
             let count = block.count.unwrap_or(0).max(1);
             self.other_codecs = self.other_codecs.saturating_add(count);
+            self.add_break(Missing::Unit);
         }
         let or_widest =
             |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));
@@ -271,5 +295,14 @@ impl Contents {
             hint: None,
             digest: self.digest,
         });
+    }
+}
+
+/// What a record without a lane says is missing where it stands, if anything.
+pub fn missing(missed: &Missed) -> Option<Missing> {
+    match (missed.gap(), missed.count, missed.ticks) {
+        (None, Some(0), None) | (Some(_), ..) => None,
+        (None, _, Some(ticks)) => Some(Missing::Until(ticks)),
+        (None, _, None) => Some(Missing::Some),
     }
 }

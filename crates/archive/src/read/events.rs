@@ -1,10 +1,11 @@
 //! Gives the events of an archive by time or unit by unit, in the form of events of a ring.
 
-use timeline::{Event, Order};
+use timeline::{Event, Order, Stretch};
 
 use crate::read::ahead;
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
+use crate::read::holes::Holes;
 use crate::read::merge::ByTime;
 use crate::read::ordered::OrderedEvent;
 use crate::read::recorded::RecordedEvent;
@@ -18,9 +19,7 @@ impl Archive {
     /// blocks that overlap in time have more events than this, they are read several times. That
     /// can happen if somebody joined hundreds of archives of the same time.
     pub fn events_by_time(&self, order: Order) -> ArchiveEvents<'_> {
-        ArchiveEvents {
-            merged: ByTime::new(self, order),
-        }
+        ArchiveEvents::of(self, ByTime::new(self, order))
     }
 
     /// The events that `select` wants, otherwise as [`Archive::events_by_time`]. What it does not
@@ -30,9 +29,7 @@ impl Archive {
         order: Order,
         select: Box<dyn Select + 'a>,
     ) -> ArchiveEvents<'a> {
-        ArchiveEvents {
-            merged: ByTime::new(self, order).chosen_by(select),
-        }
+        ArchiveEvents::of(self, ByTime::new(self, order).chosen_by(select))
     }
 
     /// Passes the events to `read` that the selects of `make` want, otherwise as
@@ -53,10 +50,10 @@ impl Archive {
         let blocks = ahead::blocks_to_read(self, order, &mut select);
         let merged = ByTime::new(self, order).chosen_by(Box::new(select));
         match ahead::threads_for(blocks.len()) {
-            0 | 1 => read(ArchiveEvents { merged }),
+            0 | 1 => read(ArchiveEvents::of(self, merged)),
             threads => ahead::read_on(threads, (self, &blocks), make, |ahead| {
                 let merged = merged.ahead_by(ahead);
-                read(ArchiveEvents { merged })
+                read(ArchiveEvents::of(self, merged))
             }),
         }
     }
@@ -73,6 +70,38 @@ impl Archive {
 /// If an archive has several rings, events are ordered by wall-clock time, otherwise by ticks.
 pub struct ArchiveEvents<'a> {
     merged: ByTime<'a, OrderedEvent>,
+    holes: &'a Holes,
+    /// The unit of which events were lost last.
+    lossy: Option<UnitInfo>,
+}
+
+impl<'a> ArchiveEvents<'a> {
+    fn of(archive: &'a Archive, merged: ByTime<'a, OrderedEvent>) -> ArchiveEvents<'a> {
+        ArchiveEvents {
+            merged,
+            holes: archive.stretches(),
+            lossy: None,
+        }
+    }
+
+    fn stretch(&mut self, event: &Event) -> Stretch {
+        let time = event.time.map_or(0, u64::from);
+        if event.important {
+            return Stretch::default();
+        }
+        if let Some(lossy) = self.merged.take_lossy() {
+            self.lossy = Some(lossy);
+            return Stretch::HOLE;
+        }
+        let is_inside = |unit: &UnitInfo| {
+            (unit.ticks.0..=unit.ticks.1).contains(&event.ticks)
+                || (unit.unix.0..=unit.unix.1).contains(&time)
+        };
+        match &self.lossy {
+            Some(unit) if is_inside(unit) => Stretch::HOLE,
+            _ => self.holes.stretch(event.ticks, time),
+        }
+    }
 }
 
 impl ArchiveEvents<'_> {
@@ -95,7 +124,9 @@ impl Iterator for ArchiveEvents<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Event> {
-        self.merged.next().map(|ordered| ordered.event)
+        let mut event = self.merged.next()?.event;
+        event.stretch = self.stretch(&event);
+        Some(event)
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod follow;
 pub(crate) mod form;
 pub(crate) mod gaps;
 pub(crate) mod losses;
+pub(crate) mod holes;
 pub(crate) mod merge;
 pub(crate) mod moments;
 pub(crate) mod names;

@@ -1,11 +1,12 @@
 //! Finds the durations of a timeline or an archive.
 
-use timeline::{Event, Order};
+use timeline::{Attached, Event, Order};
+use timeline_latency::intervals::Missed;
 use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, each_duration};
 use timeline_search::{Filter, Query};
 
 use super::Durations;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::health;
 use crate::output;
@@ -17,6 +18,8 @@ pub struct Finding<'a> {
     filter: Filter<'a>,
     query: &'a Query,
     longest: u64,
+    /// What the ring had overwritten when it was read.
+    overwritten: Option<Missed>,
 }
 
 impl<'a> Finding<'a> {
@@ -32,6 +35,7 @@ impl<'a> Finding<'a> {
             filter: query.on(source),
             query,
             longest: durations.longest(),
+            overwritten: None,
         }
     }
 
@@ -46,6 +50,7 @@ impl<'a> Finding<'a> {
             for event in events.by_ref() {
                 self.add(&event, &mut found);
             }
+            self.overwritten = reading.ring().and_then(overwritten);
             return events.report();
         };
         let wanted = Wanted {
@@ -55,6 +60,20 @@ impl<'a> Finding<'a> {
         let lost = each_duration(archive, &mut self.matcher, &wanted, &mut found);
         health::report(reading.path(), archive, lost);
         Ok(())
+    }
+
+    /// What the ring had overwritten before it was read, if it is one and had.
+    pub fn overwritten(&self) -> Option<Missed> {
+        self.overwritten
+    }
+
+    /// Fails if there is nothing of the name of a measure.
+    pub fn refuse_unknown(&self) -> Result {
+        let unknown = self
+            .matcher
+            .unknown()
+            .filter(|unknown| !unknown.is_pattern());
+        unknown.map_or(Ok(()), |unknown| Err(Failure::Message(unknown.to_string())))
     }
 
     /// Takes the next event, and tells `found` of the wanted durations that it ends.
@@ -78,6 +97,7 @@ impl<'a> Finding<'a> {
             threads,
             values,
             reversed,
+            entries: _,
         } = self.matcher.losses();
         let open = self.matcher.open() as u64;
         let parts = [
@@ -92,8 +112,23 @@ impl<'a> Finding<'a> {
         let parts: Vec<_> = parts
             .map(|(count, thing, why)| format!("{} {why}", things(count, thing)))
             .collect();
+        if let Some(missed) = self.overwritten {
+            output::say(format_args!("{missed}: nothing of that time is measured"));
+        }
         if !parts.is_empty() {
             output::say(format_args!("not measured: {}", parts.join(", ")));
         }
     }
+}
+
+/// What a ring has overwritten, from its creation on.
+fn overwritten(at: &Attached) -> Option<Missed> {
+    let info = at.info();
+    let entries = info.entries_written.saturating_sub(info.entries_held);
+    let until = info.complete_since_unix_nanos;
+    until.filter(|_| entries > 0).map(|until| Missed {
+        entries,
+        since: info.created_unix_nanos,
+        until,
+    })
 }

@@ -13,9 +13,32 @@ pub use found::Finding;
 pub use pairing::{Paired, Pairing};
 pub use partial::PartialPairing;
 
-use timeline_latency::Measure;
+use timeline::Source;
+use timeline_latency::{Measure, Unknown};
+
+use crate::failure::{Failure, Result};
 
 use crate::time::parse_nanoseconds;
+
+/// Fails if a name of a measure is in no definition. `can_grow`: whether more definitions may come;
+/// then only a name that is like another one is refused.
+pub fn refuse_unknown(source: &dyn Source, measures: &[Measure], can_grow: bool) -> Result {
+    let unknown = measures
+        .iter()
+        .filter_map(|measure| measure.unknown(source));
+    refuse(unknown, can_grow)
+}
+
+/// Fails with the first of these names that is surely not meant.
+pub fn refuse(mut unknown: impl Iterator<Item = Unknown>, can_grow: bool) -> Result {
+    let refused = unknown.find(|one| !one.is_pattern() && !(can_grow && one.may_come()));
+    refused.map_or(Ok(()), |unknown| {
+        Err(Failure::Message(match can_grow {
+            true => unknown.while_it_goes_on(),
+            false => unknown.to_string(),
+        }))
+    })
+}
 
 /// Which durations are wanted. If none is named, all spans.
 #[derive(clap::Args)]

@@ -50,6 +50,11 @@ pub struct Args {
     #[arg(long, value_name = "EVENT.FIELD")]
     field: Vec<String>,
 
+    /// Multiply the values of --field by N, a whole number, before they are rounded to whole
+    /// numbers: 1000 for thousandths of a number with a fraction. The name says so
+    #[arg(long, value_name = "N", requires = "field", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    scale: Option<u64>,
+
     /// How long an interval is: whole milliseconds
     #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     interval: Duration,
@@ -142,6 +147,7 @@ impl Args {
             measures.push(Measure::Values {
                 event: event.into(),
                 field: field.into(),
+                scale: self.scale,
             });
         }
         if measures.is_empty() {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{
-    self, Distribution, Entry, Interval, Intervals, LogHeader, LogWriter, Summaries, Table,
+    self, Distribution, Entry, Interval, Intervals, LogHeader, LogWriter, Missed, Summaries, Table,
     TableFormat,
 };
 use timeline_latency::{Measure, Unit};
@@ -25,6 +25,9 @@ use crate::written::{Readers, Written};
 const MOST_BYTES: usize = 64 << 20;
 /// Rows that wait in a table until it is known how wide its distributions are.
 const MOST_WAITING: usize = 4096;
+
+/// The least and the greatest duration of a table that is written while they come.
+const FOLLOWED: (u64, u64) = (100, 1_000_000_000);
 
 type Out = Box<dyn Write>;
 
@@ -153,7 +156,7 @@ impl<'a> Output<'a> {
         self.summaries.add(&interval)?;
         match &mut self.to {
             To::Rows if self.args.follow || self.args.csv || self.args.json => {
-                self.begin_table((100, 1_000_000_000))?;
+                self.begin_table(FOLLOWED)?;
                 return self.add_row(&interval);
             }
             To::Rows => {
@@ -179,6 +182,28 @@ impl<'a> Output<'a> {
                 }
             }
             To::Percentiles => {}
+        }
+        Ok(())
+    }
+
+    /// Says that entries are missing: in the table, or as a comment of the log.
+    pub fn miss(&mut self, missed: &Missed) -> Result {
+        match self.to {
+            To::Rows if self.args.follow => self.begin_table(FOLLOWED)?,
+            To::Rows => self.begin_table_of_kept()?,
+            To::Log(None) => self.to = To::Log(Some(begin_log(self.args, &self.about, None)?)),
+            _ => {}
+        }
+        match &mut self.to {
+            To::Table(table) => {
+                table.missed(missed)?;
+                table.flush()?;
+            }
+            To::Log(Some(log)) => {
+                log.comment(&format!("[timeline: {missed}]"))?;
+                log.flush()?;
+            }
+            To::Rows | To::Log(None) | To::Percentiles => {}
         }
         Ok(())
     }

@@ -60,6 +60,11 @@ impl Recording {
             .record(self.tags[found.series], found.end, found.value);
     }
 
+    /// Goes on with the durations of another timeline, whose series have other numbers.
+    pub fn next_source(&mut self) {
+        self.tags.clear();
+    }
+
     /// Fails if a duration could not be recorded.
     pub fn check(&mut self) -> Result {
         self.failed.take().map_or(Ok(()), |error| Err(error.into()))
@@ -104,6 +109,16 @@ pub fn check_series(args: &Args, matcher: &Matcher) -> Result {
             "these are values of several units; ask for those of one unit",
         ));
     }
+    if let Some(series) = matcher.fraction() {
+        return Err(Failure::misuse(
+            "histogram",
+            format!(
+                "{} has values with fractions, and a histogram counts whole numbers; give --scale \
+                 1000 to count thousandths, or --scale 1 to round them",
+                series.name
+            ),
+        ));
+    }
     if let (Some(tag), [_, _, ..]) = (&args.tag, series) {
         let names: Vec<_> = series.iter().map(|series| &*series.name).collect();
         let names = names.join(", ");
@@ -133,8 +148,12 @@ pub fn run(args: &Args) -> Result {
     result?;
     recording.check()?;
     check_series(args, &finding.matcher)?;
+    finding.refuse_unknown()?;
     recording.intervals.finish();
     output.take(&mut recording.intervals, unit(finding.matcher.series()))?;
+    if let Some(missed) = finding.overwritten() {
+        output.miss(&missed)?;
+    }
     output.finish()?;
     finding.report();
     recording.report();

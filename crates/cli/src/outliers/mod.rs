@@ -91,6 +91,7 @@ pub fn run(args: &Args) -> Result {
         }
         slowest.add(found);
     })?;
+    finding.refuse_unknown()?;
     let spans = slowest.into_sorted();
     let mut inside = Inside::new(&reading, &series, &spans, args.max_events);
     if args.max_events > 0 {

@@ -19,10 +19,11 @@ mod snapshots;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use timeline::{Attached, FollowFrom};
+use timeline::{Attached, FollowFrom, Source};
 use timeline_latency::Condition;
 
 use crate::args::Example;
+use crate::durations;
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
 use crate::format::{Count, things};
@@ -156,13 +157,15 @@ pub fn run(args: &Args) -> Result {
     refuse_nonsense(args)?;
     let (gates, failed) = match opened(args)? {
         None => live(args, None)?,
-        Some(Opened::Ring(at)) if !at.is_snapshot() => live(args, Some(*at))?,
+        Some(Opened::Ring(at)) if !at.is_snapshot() => {
+            refuse_unknown(args, &*at, true)?;
+            live(args, Some(*at))?
+        }
         Some(recording) => {
             refuse_actions(args)?;
-            (
-                replay::report(&Reading::of(&args.target, recording), args)?,
-                0,
-            )
+            let reading = Reading::of(&args.target, recording);
+            refuse_unknown(args, reading.source(), false)?;
+            (replay::report(&reading, args)?, 0)
         }
     };
     report(args, &gates);
@@ -174,6 +177,12 @@ pub fn run(args: &Args) -> Result {
         (0, 0) => Err(Failure::NothingFound),
         (0, _) => Ok(()),
     }
+}
+
+/// Fails if a condition is about a span, an event or a field that is not there.
+fn refuse_unknown(args: &Args, source: &dyn Source, can_grow: bool) -> Result {
+    let unknown = args.when.iter().filter_map(|one| one.unknown(source));
+    durations::refuse(unknown, can_grow)
 }
 
 /// What is to be watched; `None` if there is no timeline of that name yet. The name of an archive

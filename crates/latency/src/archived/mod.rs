@@ -111,6 +111,7 @@ pub fn each_duration(
     let one_ring = archive.magics().count() < 2;
     let needs_ends = wanted.needs_ends();
     let state = RefCell::new(State {
+        archive,
         matcher,
         found,
         filter: needs_ends.then(|| wanted.query.on(archive)),
@@ -148,6 +149,7 @@ fn moment(one_ring: bool, ticks: u64, time: u64) -> Moment {
 }
 
 struct State<'s, 'm> {
+    archive: &'s Archive,
     matcher: &'s mut Matcher<'m>,
     found: &'s mut dyn FnMut(&[Series], Found),
     /// Decides about ends, if their times alone do not tell.
@@ -172,12 +174,13 @@ impl State<'_, '_> {
         for row in &waiting[..count] {
             // 0 is a time that is not known.
             let time = (row.time != 0).then_some(row.time);
-            self.matcher
-                .add_row((row.id, row.thread, time), |series, duration| {
-                    if ends.contains(&duration.end) {
-                        found(series, duration);
-                    }
-                });
+            let stretch = self.archive.stretch(row.ticks, row.time);
+            let known = (row.id, row.thread, time);
+            self.matcher.add_row(stretch, known, |series, duration| {
+                if ends.contains(&duration.end) {
+                    found(series, duration);
+                }
+            });
         }
         self.released += count;
     }
@@ -291,5 +294,7 @@ impl Select for Rows<'_, '_, '_> {
     }
 }
 
+#[cfg(test)]
+mod hole_tests;
 #[cfg(test)]
 mod tests;

@@ -127,7 +127,7 @@ proptest! {
             vec![Measure::Spans("*".into())],
             vec![Measure::Spans("t.a".into()), Measure::Every("t.other".into())],
             vec![Measure::Between { from: "t.begin_a".into(), to: "t.end_b".into(), key: None }],
-            vec![Measure::Values { event: "t.other".into(), field: "n".into() }],
+            vec![Measure::Values { event: "t.other".into(), field: "n".into(), scale: None }],
         ] {
             let some_threads = Query { threads: vec!["101".into()], ..Query::default() };
             for query in [Query::default(), some_threads] {

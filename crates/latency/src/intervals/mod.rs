@@ -28,6 +28,8 @@ mod memory;
 #[cfg(feature = "logs")]
 mod merge;
 #[cfg(feature = "logs")]
+mod missed;
+#[cfg(feature = "logs")]
 mod payload;
 #[cfg(feature = "logs")]
 mod seconds;
@@ -54,6 +56,8 @@ pub use log_reader::{
 pub use log_writer::{LogHeader, LogWriter};
 #[cfg(feature = "logs")]
 pub use merge::{Merged, merge};
+#[cfg(feature = "logs")]
+pub use missed::Missed;
 pub use shape::{HIGHEST, Shape, corrected, record, record_corrected};
 pub use spark::spark_line;
 pub use summary::{PERCENTILES, Row, Summaries, Summary};

@@ -7,6 +7,7 @@ use timeline::dump::printable;
 
 use super::error::Result;
 use super::interval::Interval;
+use super::missed::Missed;
 use super::seconds;
 use super::spark::spark_line;
 use super::summary::{PERCENTILES, Row, Summary};
@@ -130,6 +131,33 @@ impl<W: Write> Table<W> {
         };
         let spark = spark_line(&summary.histogram, self.range, SPARK);
         self.row(&place, summary.tag.as_deref(), &summary.row(), &spark)
+    }
+
+    /// Says that entries are missing here: in a line of its own, but not among comma-separated
+    /// values, whose readers know no other rows.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn missed(&mut self, missed: &Missed) -> Result<()> {
+        let out = &mut self.out;
+        match self.format {
+            TableFormat::Text => writeln!(out, "{:>12} {missed}", "missed")?,
+            TableFormat::Json => {
+                let Missed {
+                    entries,
+                    since,
+                    until,
+                } = missed;
+                let [since, until] = [since, until].map(|time| seconds::format(*time as i64));
+                writeln!(
+                    out,
+                    "{{\"type\":\"missed\",\"entries\":{entries},\"since\":{since},\
+                     \"until\":{until}}}"
+                )?;
+            }
+            TableFormat::Csv => {}
+        }
+        Ok(())
     }
 
     /// Writes what is still buffered.

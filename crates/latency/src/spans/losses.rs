@@ -15,6 +15,10 @@ pub struct Losses {
     pub values: u64,
     /// Pairs whose end is earlier than their begin, by clocks that do not agree.
     pub reversed: u64,
+    /// Entries that are missing before the events that were taken ([`Event::missed`](timeline::Event)):
+    /// they were overwritten before they were read. Nobody knows how many events these were, so
+    /// they are not in the total.
+    pub entries: u64,
 }
 
 impl Losses {
@@ -26,6 +30,7 @@ impl Losses {
             threads,
             values,
             reversed,
+            entries: _,
         } = *self;
         ends + begins + threads + values + 2 * reversed
     }

@@ -1,13 +1,14 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, EventId, Source, SpanKey, ThreadRef, Value};
+use timeline::{Event, EventId, Source, SpanKey, Stretch, ThreadRef, Value};
 
 use super::keys::Keys;
 use super::losses::Losses;
 use super::measure::{Measure, Series};
-use super::roles::{Action, Role, Roles, number_in};
+use super::roles::{Action, NoNumber, Role, Roles, number_in};
 use super::threads::{ThreadKey, Threads};
 use super::times::{Begun, Times};
+use super::unknown::Unknown;
 
 /// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
 const MOST_NESTED: usize = 4096;
@@ -96,6 +97,13 @@ pub struct Matcher<'a> {
     /// By measure.
     keys: Vec<Keys>,
     times: Times<'a>,
+    /// That of the last event.
+    stretch: Stretch,
+    /// The number of the first series with a fraction.
+    fraction: Option<usize>,
+    /// The time of the last event that plays a part.
+    reached: u64,
+    missed_since: Option<u64>,
     losses: Losses,
 }
 
@@ -119,6 +127,10 @@ impl<'a> Matcher<'a> {
             threads: Threads::new(measures.len(), limits.0),
             keys: measures.iter().map(|_| Keys::new(limits.1)).collect(),
             times: Times::of(source),
+            stretch: Stretch::default(),
+            fraction: None,
+            reached: 0,
+            missed_since: None,
             losses: Losses::default(),
         }
     }
@@ -131,6 +143,25 @@ impl<'a> Matcher<'a> {
     /// What was lost so far.
     pub fn losses(&self) -> Losses {
         self.losses
+    }
+
+    /// The first series of which a value has a fraction, although nobody said what it is to be
+    /// multiplied by. Such values are not recorded, and counted with [`Losses::values`].
+    pub fn fraction(&self) -> Option<&Series> {
+        self.series.get(self.fraction?)
+    }
+
+    /// The first name of the measures of which the source has nothing, if there is one. Asks the
+    /// source for all definitions only if those that were seen so far do not have it.
+    pub fn unknown(&self) -> Option<Unknown> {
+        let known = (0..).zip(&self.roles).filter(|(_, roles)| roles.is_some());
+        let seen = known.filter_map(|(id, _)| self.source.definition(EventId(id)));
+        let seen: Vec<_> = seen.collect();
+        let mut unseen = self.measures.iter();
+        let mut unseen = unseen
+            .by_ref()
+            .filter(|measure| measure.unknown_among(&seen).is_some());
+        unseen.find_map(|measure| measure.unknown(self.source))
     }
 
     /// How many durations are open: they have begun, and their ends have not come yet.
@@ -194,14 +225,37 @@ impl<'a> Matcher<'a> {
         self.losses.begins += self.keys.iter_mut().map(Keys::clear).sum::<u64>();
     }
 
+    #[cold]
+    fn miss(&mut self, entries: u64) {
+        self.gap();
+        self.losses.entries = self.losses.entries.saturating_add(entries);
+        self.missed_since.get_or_insert(self.reached);
+    }
+
+    /// Since when entries are missing that [`Losses::entries`] counts: the time of the last event
+    /// before the first of them that plays a part, in nanoseconds since 1970; 0 if there was none.
+    pub fn missed_since(&self) -> Option<u64> {
+        self.missed_since
+    }
+
+    /// Goes on with an event of this stretch.
+    #[inline]
+    fn enter(&mut self, stretch: Stretch) {
+        if !stretch.goes_on(self.stretch) {
+            self.gap();
+            self.stretch = stretch;
+        }
+    }
+
     /// Takes the next event, and tells `found` of each duration that it ends.
     #[inline]
     pub fn add(&mut self, event: &Event, mut found: impl FnMut(Found)) {
-        if event.missed > 0 {
-            self.gap();
-        }
         if event.important {
             return;
+        }
+        self.enter(event.stretch);
+        if event.missed > 0 {
+            self.miss(event.missed);
         }
         let time = self.times.time(event);
         let thread = (event.thread, event.tid);
@@ -211,15 +265,18 @@ impl<'a> Matcher<'a> {
         });
     }
 
-    /// Takes the next event, of which only this is known: its definition, its thread and its time.
+    /// Takes the next event, of which only this is known: its stretch, and its definition, its
+    /// thread and its time.
     /// [`Matcher::need`] says of which definitions that is enough.
     #[cfg(any(feature = "archives", feature = "triggers"))]
     #[inline]
     pub(crate) fn add_row(
         &mut self,
+        stretch: Stretch,
         (id, thread, time): (EventId, ThreadKey, Option<u64>),
         found: impl FnMut(&[Series], Found),
     ) {
+        self.enter(stretch);
         self.play((id, thread, time, None), found);
     }
 
@@ -240,6 +297,7 @@ impl<'a> Matcher<'a> {
             self.losses.values += 1;
             return;
         };
+        self.reached = time;
         let source = self.source;
         let is_known = || source.thread_of(key.0, key.1).is_some();
         let mut play = Play {
@@ -248,6 +306,7 @@ impl<'a> Matcher<'a> {
             key,
             thread: self.threads.number(key, is_known, &mut self.losses.begins),
             threads: &mut self.threads,
+            fraction: &mut self.fraction,
             losses: &mut self.losses,
         };
         for role in &roles.list {
@@ -267,7 +326,7 @@ impl<'a> Matcher<'a> {
         let needs_event = |role: &Role| match role.action {
             Action::Begin => false,
             Action::End | Action::Every => ends,
-            Action::BeginKey(_) | Action::EndKey(_) | Action::Value(_) => true,
+            Action::BeginKey(_) | Action::EndKey(_) | Action::Value(..) => true,
         };
         match roles {
             [] => Need::Nothing,
@@ -322,6 +381,7 @@ struct Play<'m, 'e> {
     key: ThreadKey,
     thread: Option<u32>,
     threads: &'m mut Threads,
+    fraction: &'m mut Option<usize>,
     losses: &'m mut Losses,
 }
 
@@ -368,7 +428,7 @@ impl<'e> Play<'_, 'e> {
                 let before = self.threads.every(thread, role.series, self.time)?;
                 self.duration(role, (before, false), 0, None)
             }
-            Action::Value(position) => self.value(role, position, roles),
+            Action::Value(position, scale) => self.value(role, (position, scale), roles),
         }
     }
 
@@ -393,9 +453,18 @@ impl<'e> Play<'_, 'e> {
         self.event?.values(&roles.layout).nth(position)
     }
 
-    fn value(&mut self, role: &Role, position: usize, roles: &Roles) -> Option<Found> {
+    fn value(
+        &mut self,
+        role: &Role,
+        (position, scale): (usize, Option<u64>),
+        roles: &Roles,
+    ) -> Option<Found> {
         let value = self.value_at(position, roles);
-        let Some(value) = value.as_ref().and_then(number_in) else {
+        let number = value.map_or(Err(NoNumber::Other), |value| number_in(&value, scale));
+        if number == Err(NoNumber::Fraction) {
+            self.fraction.get_or_insert(role.series);
+        }
+        let Ok(value) = number else {
             self.losses.values += 1;
             return None;
         };

@@ -27,6 +27,9 @@ pub enum Measure {
         event: String,
         /// The field. A number is the position of a value, beginning with 0.
         field: String,
+        /// What each value is multiplied by before it is rounded to a whole number. `None`: a value
+        /// with a fraction is refused, see [`Matcher::fraction`](super::Matcher::fraction).
+        scale: Option<u64>,
     },
 }
 
@@ -36,9 +39,18 @@ impl Measure {
         match self {
             Measure::Spans(name) | Measure::Every(name) => name.clone(),
             Measure::Between { from, to, .. } => format!("{from}..{to}"),
-            Measure::Values { event, field } => format!("{event}.{field}"),
+            Measure::Values {
+                event,
+                field,
+                scale,
+            } => format!("{event}.{field}{}", times(*scale)),
         }
     }
+}
+
+/// The end of the name of values that are multiplied.
+pub(super) fn times(scale: Option<u64>) -> String {
+    scale.map_or_else(String::new, |scale| format!("*{scale}"))
 }
 
 /// Durations, or values, of one name.

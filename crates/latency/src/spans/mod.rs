@@ -3,7 +3,8 @@
 //! measure.rs says which durations are wanted, and parse.rs reads that from a text. matcher.rs
 //! finds them: by roles.rs, which says once for each definition what its events mean, in threads.rs
 //! for pairs of one thread and keys.rs for those of a key. times.rs has the times of events, and
-//! losses.rs counts the events whose other half is missing. A stream may be live or from an
+//! losses.rs counts the events whose other half is missing, and unknown.rs tells
+//! the nearest names of those that are in no definition. A stream may be live or from an
 //! archive: memory is bounded by open spans, and not by events.
 
 mod keys;
@@ -14,6 +15,7 @@ mod parse;
 mod roles;
 mod threads;
 mod times;
+mod unknown;
 
 #[cfg(test)]
 mod tests;
@@ -29,3 +31,6 @@ pub use roles::concerns;
 pub(crate) use threads::ThreadKey;
 #[cfg(feature = "triggers")]
 pub use times::Times;
+pub use unknown::Unknown;
+#[cfg(feature = "triggers")]
+pub use unknown::unknown_in;

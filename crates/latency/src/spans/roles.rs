@@ -2,7 +2,7 @@
 
 use timeline::{Definition, Edge, Layout, Pairing, Value, matches_pattern};
 
-use super::measure::{Measure, Series, Unit};
+use super::measure::{Measure, Series, Unit, times};
 
 /// What an event of a definition does for one measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub enum Action {
     Begin,
     BeginKey(usize),
     Every,
-    /// With the position of the value.
-    Value(usize),
+    /// With the position of the value, and what it is multiplied by.
+    Value(usize, Option<u64>),
 }
 
 /// The roles of a definition, in the order in which they are played: an event that ends one
@@ -124,17 +124,24 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
                 actions.push((Action::Every, series(name, None)));
             }
         }
-        Measure::Values { event, field } => {
+        Measure::Values {
+            event,
+            field,
+            scale,
+        } => {
             let position = position(definition, field);
             let position = position.filter(|_| matches_pattern(event, name));
             actions.extend(position.map(|position| {
                 let kind = definition.fields().nth(position).map(|field| field.kind);
                 let series = Series {
-                    name: format!("{name}.{field}"),
-                    unit: Unit::of(kind),
+                    name: format!("{name}.{field}{}", times(*scale)),
+                    unit: match scale {
+                        None | Some(1) => Unit::of(kind),
+                        Some(_) => Unit::None,
+                    },
                     key: None,
                 };
-                (Action::Value(position), series)
+                (Action::Value(position, *scale), series)
             }));
         }
     }
@@ -147,12 +154,25 @@ fn position(definition: &Definition, field: &str) -> Option<usize> {
     named.or_else(|| field.parse().ok())
 }
 
-/// The value as a number to be recorded; `None` if it is none, or negative.
-pub fn number_in(value: &Value<'_>) -> Option<u64> {
+/// The value, multiplied, as a number to be recorded. `Err` says why there is none.
+pub fn number_in(value: &Value<'_>, scale: Option<u64>) -> Result<u64, NoNumber> {
+    let whole = |value: u64| Ok(value.saturating_mul(scale.unwrap_or(1)));
     match value {
-        Value::Int(value) => u64::try_from(*value).ok(),
-        Value::Uint(value) => Some(*value),
-        Value::Float(value) if *value >= 0.0 => Some(value.round() as u64),
-        _ => None,
+        Value::Int(value) => u64::try_from(*value).map_or(Err(NoNumber::Other), whole),
+        Value::Uint(value) => whole(*value),
+        Value::Float(value) if *value >= 0.0 => match scale {
+            None if value.fract() != 0.0 => Err(NoNumber::Fraction),
+            _ => Ok((value * scale.unwrap_or(1) as f64).round() as u64),
+        },
+        _ => Err(NoNumber::Other),
     }
+}
+
+/// Why a value is not recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoNumber {
+    /// It has a fraction, and nobody said what it is to be multiplied by.
+    Fraction,
+    /// It is no number, or negative.
+    Other,
 }

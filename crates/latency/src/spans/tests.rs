@@ -54,6 +54,7 @@ fn naive(
         let time = event.time.map_or(0, u64::from);
         if event.missed > 0 {
             losses.begins += open.len() as u64;
+            losses.entries += event.missed;
             open.clear();
         }
         let (thread, id) = (event.thread.0, event.id.0);
@@ -226,6 +227,7 @@ fn values_have_the_units_of_their_fields() {
         .map(|field| Measure::Values {
             event: "t.*".into(),
             field: (*field).into(),
+            scale: (*field == "rate").then_some(10),
         })
         .collect();
     let mut matcher = Matcher::new(&measures, &source);
@@ -241,12 +243,83 @@ fn values_have_the_units_of_their_fields() {
     matcher.add(&event(3, 0, 5, f64::NAN.to_bits() as i64), |_| {
         panic!("no number")
     });
-    assert_eq!(values, [40, 41, 42, 3]);
+    assert_eq!(values, [40, 41, 42, 25]);
+    assert_eq!(matcher.series()[3].name, "t.at.rate*10");
+    assert_eq!(matcher.fraction(), None);
     assert_eq!(matcher.losses().values, 2);
     let units: Vec<_> = matcher.series().iter().map(|series| series.unit).collect();
     assert_eq!(
         units,
         [Unit::Bytes, Unit::Nanoseconds, Unit::None, Unit::None]
+    );
+}
+
+#[test]
+fn a_fraction_is_not_rounded_unless_somebody_says_what_it_is_multiplied_by() {
+    let source = Definitions::of(&["at $rate:f64"]);
+    let rate = |rate: f64| event(0, 0, 5, rate.to_bits() as i64);
+    for (scale, expected) in [
+        (None, vec![7]),
+        (Some(1), vec![1, 7, 1]),
+        (Some(1000), vec![750, 7000, 1250]),
+    ] {
+        let measures = [Measure::Values {
+            event: "t.at".into(),
+            field: "rate".into(),
+            scale,
+        }];
+        let mut matcher = Matcher::new(&measures, &source);
+        let mut values = Vec::new();
+        for number in [0.75, 7.0, 1.25] {
+            matcher.add(&rate(number), |found| values.push(found.value));
+        }
+        assert_eq!(values, expected);
+        let refused = matcher.fraction().map(|series| &*series.name);
+        assert_eq!(refused, scale.is_none().then_some("t.at.rate"));
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_is_told_with_those_that_are_like_it() {
+    let source = Definitions::of(&["begin breath $n", "end breath $n", "sent $size to $port"]);
+    let told = |measure: &str| {
+        let measure = Measure::parse(measure).expect(measure);
+        let (unknown, measures) = (measure.unknown(&source), [measure]);
+        assert_eq!(Matcher::new(&measures, &source).unknown(), unknown);
+        unknown.map_or(String::new(), |unknown| unknown.to_string())
+    };
+    for (measure, expected) in [
+        ("t.breath", ""),
+        ("t.*", ""),
+        (
+            "t.braeth",
+            "there is no span t.braeth; did you mean t.breath?",
+        ),
+        ("x.*", "there is no span x.*; there are: t.breath"),
+        ("every t.sent", ""),
+        (
+            "every t.send",
+            "there is no event t.send; did you mean t.sent?",
+        ),
+        (
+            "t.begin_breath..t.sent by size",
+            "there is no field size in t.begin_breath; there are: n",
+        ),
+        ("t.sent..t.end_breath by 0", ""),
+    ] {
+        assert_eq!(told(measure), expected, "{measure}");
+    }
+    let field = |field: &str| Measure::Values {
+        event: "t.sent".into(),
+        field: field.into(),
+        scale: None,
+    };
+    assert_eq!(field("port").unknown(&source), None);
+    let unknown = field("sise").unknown(&source).expect("misspelt");
+    assert!(!unknown.may_come());
+    assert_eq!(
+        unknown.to_string(),
+        "there is no field sise in t.sent; did you mean size?"
     );
 }
 

@@ -3,9 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use timeline::Source;
+use timeline_search::Expression;
+
 use super::error::{Error, Result};
 use super::kind::Kind;
 use super::parse;
+use crate::spans::{Unknown, unknown_in};
 
 /// A condition on a stream of events.
 ///
@@ -57,6 +61,27 @@ impl Condition {
     /// met by a single event, or by a single span.
     pub fn is_lasting(&self) -> bool {
         !matches!(self.kind, Kind::Span { .. } | Kind::Event(_))
+    }
+}
+
+impl Condition {
+    /// The first of its names of which a source has nothing, if there is one.
+    pub fn unknown(&self, source: &dyn Source) -> Option<Unknown> {
+        match &self.kind {
+            Kind::Span { measure, .. } | Kind::Percentile { measure, .. } => {
+                measure.unknown(source)
+            }
+            Kind::Rate { events, .. } | Kind::Missing { events, .. } => {
+                unknown_in(source, events, &[])
+            }
+            Kind::Event(query) => {
+                let fields = query.expressions.iter().flat_map(Expression::fields);
+                // $0 is a position, and a path leads into a value.
+                let fields = fields.filter(|field| !field.contains(['$', '.', '[']));
+                let event = query.events.first().map_or("*", String::as_str);
+                unknown_in(source, event, &fields.collect::<Vec<_>>())
+            }
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gives the events of a stream to the conditions that they concern.
 
-use timeline::{Definition, EntryEvent, Event, EventId, Source};
+use timeline::{Definition, EntryEvent, Event, EventId, Source, Stretch};
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;
@@ -50,6 +50,8 @@ pub struct Triggers<'a> {
     wanted: Option<Filter<'a>>,
     is_left_out: fn(&Definition) -> bool,
     times: Times<'a>,
+    /// That of the last event.
+    stretch: Stretch,
     /// The last time that was seen.
     now: u64,
 }
@@ -78,6 +80,7 @@ impl<'a> Triggers<'a> {
             wanted: (!wanted.is_empty()).then(|| wanted.on(source)),
             is_left_out: |_| false,
             times: Times::of(source),
+            stretch: Stretch::default(),
             now: 0,
         }
     }
@@ -167,7 +170,7 @@ impl<'a> Triggers<'a> {
         fired: &mut dyn FnMut(Fired),
     ) {
         let need = self.need(entry.id());
-        if entry.is_behind_gap() {
+        if entry.is_behind_gap() || !entry.stretch().goes_on(self.stretch) {
             return self.add(&make(), fired);
         }
         match (need, self.times.at(entry.ticks())) {
@@ -178,7 +181,7 @@ impl<'a> Triggers<'a> {
                 let concerned = self.concerned[place].iter();
                 for number in concerned.flat_map(|it| &it.conditions) {
                     let row = (entry.id(), entry.thread(), Some(time));
-                    self.states[*number].add_row(row, self.source, fired);
+                    self.states[*number].add_row(entry.stretch(), row, self.source, fired);
                 }
             }
             _ => self.add(&make(), fired),
@@ -189,7 +192,12 @@ impl<'a> Triggers<'a> {
     #[inline]
     pub fn add(&mut self, event: &Event, fired: &mut dyn FnMut(Fired)) {
         let concerns = self.need(event.id) != Need::Nothing;
-        if !concerns && event.missed == 0 {
+        let is_behind_hole = !event.important && !event.stretch.goes_on(self.stretch);
+        if is_behind_hole {
+            self.stretch = event.stretch;
+        }
+        let is_behind_hole = is_behind_hole || event.missed > 0;
+        if !concerns && !is_behind_hole {
             return;
         }
         let time = self.times.time(event);
@@ -197,7 +205,7 @@ impl<'a> Triggers<'a> {
         if let Some(time) = time.filter(|_| !event.important) {
             self.now = self.now.max(time);
         }
-        if event.missed > 0 {
+        if is_behind_hole {
             let time = time.unwrap_or(self.now);
             self.states.iter_mut().for_each(|state| state.gap(time));
         }

@@ -59,6 +59,13 @@ impl Expression {
             text: text.into(),
         })
     }
+
+    /// The fields that it names, some perhaps several times.
+    pub fn fields(&self) -> Vec<&str> {
+        let mut fields = Vec::new();
+        self.root.fields(&mut fields);
+        fields
+    }
 }
 
 impl FromStr for Expression {

@@ -14,7 +14,7 @@ use crate::read::chosen::Chosen;
 use crate::read::decode::Decoder;
 use crate::read::form::{Decoded, Moment};
 use crate::read::select::Select;
-use crate::read::unit::Unit;
+use crate::read::unit::{Unit, UnitInfo};
 
 #[cfg(test)]
 mod tests;
@@ -63,6 +63,8 @@ pub struct ByTime<'a, T: Decoded> {
     spare: Vec<Vec<T>>,
     spared: usize,
     lost: u64,
+    /// A unit of which events were lost, and which nobody was told.
+    lossy: Option<usize>,
     /// The last important event.
     important: Option<Key>,
     /// The events that are wanted.
@@ -109,6 +111,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             spare: Vec::new(),
             spared: 0,
             lost: 0,
+            lossy: None,
             important: None,
             chosen: Chosen::default(),
             ahead: None,
@@ -146,6 +149,13 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     /// How many events, up to now, could not be read.
     pub(crate) fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// The unit of which events were lost since this was asked last, if there is one.
+    #[inline]
+    pub(crate) fn take_lossy(&mut self) -> Option<UnitInfo> {
+        let number = self.lossy.take()?;
+        Some(self.units[number].info(number))
     }
 
     /// How many entries are missing, up to now, right before events that are not wanted.
@@ -232,6 +242,9 @@ impl<'a, T: Decoded> ByTime<'a, T> {
         let more = more.saturating_sub((batch.taken - first) as u64);
         self.lost = self.lost.saturating_add(more);
         batch.lost = batch.lost.saturating_add(more);
+        if more > 0 {
+            self.lossy = Some(self.rank(rank));
+        }
         let in_order = |range: Range<usize>| match self.order {
             Order::OldestFirst => range,
             Order::NewestFirst => total - range.end..total - range.start,

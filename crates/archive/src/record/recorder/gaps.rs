@@ -15,6 +15,18 @@ impl Recorder<'_> {
         placed.event.missed > 0 || resumes
     }
 
+    /// Writes up to when the events of this poll are in a hole, if they are, before all of them.
+    pub(super) fn write_hole(&mut self) {
+        let hole = self.follow.hole().filter(|_| self.follow.has_placed());
+        let Some(until) = hole else { return };
+        if !self.introduced {
+            self.begin();
+        }
+        let most = self.writer.most_of_missed(0);
+        self.make_room(most, self.writer.unwritten().len());
+        let _ = self.writer.missed(0, Some(until), &[]);
+    }
+
     /// Writes how many entries are missing before an event.
     #[cold]
     pub(super) fn write_gap_before(&mut self, placed: &PlacedEvent) {

@@ -275,6 +275,7 @@ impl<'a> Recorder<'a> {
             self.totals.events += 1;
             self.record(&placed);
         }
+        self.write_hole();
         while let Some(found) = self.follow.next_entry() {
             self.totals.events += 1;
             if !found.is_behind_gap() && self.resumed.is_empty() && self.record_words(&found) {

@@ -69,13 +69,17 @@ impl<'a> Recorder<'a> {
     /// Records the wanted events of a poll.
     pub(super) fn record_wanted(&mut self) {
         // Only if there is something to write: otherwise files without events would be begun.
-        let mut begun = false;
+        let (mut begun, mut has_told) = (false, false);
         while let Some(placed) = self.follow.next_placed() {
             let wanted = self.wanted.as_mut();
             let is_wanted = wanted.is_none_or(|wanted| (wanted.is_wanted)(&placed.event));
             let is_behind_gap = self.begins_with_gap(&placed);
             if (is_wanted || is_behind_gap) && !std::mem::replace(&mut begun, true) {
                 self.begin_batch();
+            }
+            let is_told = (is_wanted || is_behind_gap) && !placed.event.important;
+            if is_told && !std::mem::replace(&mut has_told, true) {
+                self.write_hole();
             }
             if is_behind_gap {
                 self.write_gap_before(&placed);

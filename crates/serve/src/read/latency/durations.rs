@@ -122,6 +122,8 @@ pub struct LossObject {
     pub values: u64,
     /// Pairs that end before they begin, by clocks that do not agree.
     pub reversed: u64,
+    /// Entries that were overwritten before they were recorded. They are not events of one kind.
+    pub entries: u64,
 }
 
 /// The durations of one series.
@@ -213,6 +215,7 @@ pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> R
             threads: losses.threads,
             values: losses.values,
             reversed: losses.reversed,
+            entries: losses.entries,
         },
     })
 }

@@ -1,0 +1,285 @@
+//! Live histograms: what was overwritten before it was read is told wherever durations are, and the
+//! next run of the program is followed.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+use timeline::Timeline;
+
+use super::*;
+
+fn breaths(tl: &Timeline, count: u64) {
+    for number in 0..count {
+        event!(
+            tl,
+            Priority::Info,
+            "engine",
+            "begin breath {number}",
+            number
+        );
+        event!(tl, Priority::Info, "engine", "end breath {number}", number);
+    }
+}
+
+/// Holds a process until it is let go on.
+fn stop(running: &Running) {
+    running.signal(Signal::SIGSTOP);
+    let stat = format!("/proc/{}/stat", running.pid());
+    eventually("it to stop", || {
+        let stat = fs::read_to_string(&stat).unwrap();
+        stat.rsplit(')')
+            .next()
+            .unwrap()
+            .trim_start()
+            .starts_with('T')
+    });
+}
+
+fn rows(lines: &[String], kind: &str) -> Vec<Value> {
+    let rows = lines
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.filter(|row| row["type"] == kind).collect()
+}
+
+#[test]
+fn a_follower_that_was_held_up_says_what_it_missed_and_since_when() {
+    let (name, directory) = (Name::new("histogram-held"), tempfile::tempdir().unwrap());
+    let tl = name.create(1024);
+    let log = directory.path().join("held.hlog").display().to_string();
+    let words = ["histogram", name.path(), "--follow", "--interval", "5ms"];
+    let mut json = Running::start(&[&words[..], &["--json"]].concat());
+    let mut text = Running::start(&words);
+    let of_log = Running::start(&[&words[..], &["-o", &log]].concat());
+    let is_in_log = || fs::read_to_string(&log).is_ok_and(|log| log.contains(",HIST"));
+    // Each of them reads before it is held.
+    eventually("all to read", || {
+        breaths(&tl, 1);
+        let is_row = |line: &String| line.contains("engine.breath");
+        let (json, text) = (json.stdout_now(), text.stdout_now());
+        json.iter().any(is_row) && text.iter().any(is_row) && is_in_log()
+    });
+    for running in [&json, &text, &of_log] {
+        stop(running);
+    }
+    breaths(&tl, 100_000);
+    for running in [json, text, of_log] {
+        running.signal(Signal::SIGCONT);
+        running.signal(Signal::SIGINT);
+        let (stdout, stderr) = running.succeed();
+        let said = stderr.iter().any(|line| line.contains("missed here"));
+        assert!(said, "{stderr:?}");
+        if stdout.iter().any(|line| line.starts_with('{')) {
+            let missed = rows(&stdout, "missed");
+            let entries: u64 = missed
+                .iter()
+                .map(|row| row["entries"].as_u64().unwrap())
+                .sum();
+            assert!((190_000..=200_000).contains(&entries), "{missed:?}");
+            let (since, until) = (missed[0]["since"].as_f64(), missed[0]["until"].as_f64());
+            assert!(since > Some(1e9) && until >= since, "{missed:?}");
+        } else if !stdout.is_empty() {
+            let is_told = |line: &&String| line.trim_start().starts_with("missed ");
+            let told = stdout.iter().find(is_told).expect("a line of the table");
+            assert!(
+                told.contains("overwritten before they were read, between 20"),
+                "{told}"
+            );
+        }
+    }
+    let written = fs::read_to_string(&log).unwrap();
+    let is_told = |line: &str| line.starts_with("#[timeline: ") && line.contains("overwritten");
+    assert!(written.lines().any(is_told), "{written}");
+    // A comment is none of the intervals.
+    succeed(&["histogram", &log]);
+}
+
+#[test]
+fn what_a_ring_had_overwritten_is_told_in_the_table_and_in_the_log() {
+    let (name, directory) = (Name::new("histogram-lapped"), tempfile::tempdir().unwrap());
+    let tl = name.create(1024);
+    breaths(&tl, 20_000);
+    let log = directory.path().join("lapped.hlog").display().to_string();
+    let ran = succeed(&["histogram", name.path(), "--json"]);
+    let lines: Vec<String> = ran.stdout.lines().map(String::from).collect();
+    let (missed, totals) = (rows(&lines, "missed"), rows(&lines, "total"));
+    let (entries, counted) = (missed[0]["entries"].as_u64(), totals[0]["count"].as_u64());
+    assert!(
+        entries.is_some_and(|entries| (39_000..40_000).contains(&entries)),
+        "{missed:?}"
+    );
+    assert!(
+        counted.is_some_and(|count| (100..=512).contains(&count)),
+        "{totals:?}"
+    );
+    assert!(
+        ran.stderr.contains("nothing of that time is measured"),
+        "{}",
+        ran.stderr
+    );
+    let text = succeed(&["histogram", name.path()]).stdout;
+    assert!(text.contains("\n      missed "), "{text}");
+    succeed(&["histogram", name.path(), "-o", &log]);
+    let written = fs::read_to_string(&log).unwrap();
+    assert!(
+        written.contains("entries overwritten before they were read"),
+        "{written}"
+    );
+}
+
+#[test]
+fn the_next_run_of_a_program_is_followed() {
+    let name = Name::new("histogram-again");
+    let first = name.create(16384);
+    let words = [
+        "histogram",
+        name.path(),
+        "--follow",
+        "--json",
+        "--interval",
+        "5ms",
+    ];
+    let mut running = Running::start(&words);
+    eventually("a row of the first run", || {
+        breaths(&first, 1);
+        running
+            .stdout_now()
+            .iter()
+            .any(|line| line.contains("engine.breath"))
+    });
+    drop(first);
+    timeline::unlink(name.path()).unwrap();
+    let second = name.create(16384);
+    event!(second, Priority::Info, "other", "end breath");
+    event!(second, Priority::Info, "engine", "begin later");
+    event!(second, Priority::Info, "engine", "end later");
+    running.stdout_until("a row of the next run", |lines| {
+        lines.iter().any(|line| line.contains("engine.later"))
+    });
+    breaths(&second, 700);
+    running.signal(Signal::SIGINT);
+    let (lines, said) = running.succeed();
+    let totals = rows(&lines, "total");
+    let of = |tag: &str| {
+        let row = totals.iter().find(|row| row["tag"] == tag);
+        row.and_then(|row| row["count"].as_u64())
+            .unwrap_or_default()
+    };
+    assert_eq!(of("engine.later"), 1, "{totals:?}");
+    assert!(of("engine.breath") > 700, "{totals:?}");
+    assert!(
+        said.iter()
+            .any(|line| line.contains("was created again by")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn names_that_are_not_there_are_refused_with_those_that_are_like_them() {
+    let (name, directory) = (Name::new("histogram-names"), tempfile::tempdir().unwrap());
+    let tl = name.create(16384);
+    breaths(&tl, 3);
+    event!(
+        tl,
+        Priority::Info,
+        "net",
+        "sent {size} at {load}",
+        size = 40_u32,
+        load = 0.75_f64
+    );
+    let file = snapshot(&name, directory.path());
+    let archive = directory.path().join("names.tla").display().to_string();
+    succeed(&[
+        "record", "--once", &file, "-o", &archive, "--fsync", "never",
+    ]);
+    for path in [name.path(), &file, &archive] {
+        for (words, said) in [
+            (
+                &["histogram", path, "--span", "engine.braeth"][..],
+                "did you mean engine.breath?",
+            ),
+            (
+                &["outliers", path, "--span", "engine.breth"],
+                "did you mean engine.breath?",
+            ),
+            (
+                &["outliers", path, "--every", "net.snt"],
+                "no event net.snt; did you mean net.sent?",
+            ),
+            (
+                &["histogram", path, "--field", "net.sent.sise"],
+                "did you mean size?",
+            ),
+            (
+                &["histogram", path, "--from", "net.sent", "--to", "x.y"],
+                "no event x.y; there are",
+            ),
+            (
+                &["watch", path, "--when", "span engine.breaht > 1ms"],
+                "mean engine.breath?",
+            ),
+            (
+                &["watch", path, "--when", "p99(engine.breaht) > 1ms"],
+                "mean engine.breath?",
+            ),
+            (
+                &["watch", path, "--when", "rate(net.snet) > 1/s"],
+                "mean net.sent?",
+            ),
+            (
+                &["watch", path, "--when", "event net.sent where sizes > 1"],
+                "mean size?",
+            ),
+            (
+                &["watch", path, "--when", "missing net.snet for 1s"],
+                "mean net.sent?",
+            ),
+            (
+                &["histogram", path, "--field", "net.sent.load"],
+                "give --scale 1000",
+            ),
+        ] {
+            let ran = run(words);
+            assert!(ran.code.is_some_and(|code| code != 0), "{words:?}: {ran:?}");
+            assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
+        }
+        let scaled = [
+            "histogram",
+            path,
+            "--field",
+            "net.sent.load",
+            "--scale",
+            "1000",
+            "--json",
+        ];
+        let rows = succeed(&scaled).json();
+        let total = rows.iter().find(|row| row["type"] == "total").unwrap();
+        assert_eq!(
+            (&total["tag"], &total["max"]),
+            (&"net.sent.load*1000".into(), &750.into())
+        );
+    }
+    // Of a live one, what is like nothing may still come, and so may any pattern.
+    let words = ["histogram", name.path(), "--follow", "--span"];
+    let refused = run(&[&words[..], &["engine.breaths"]].concat());
+    assert!(
+        refused
+            .stderr
+            .contains("write it as a pattern: engine.breaths*"),
+        "{refused:?}"
+    );
+    for span in ["engine.breaths*", "disk.read"] {
+        let running = Running::start(&[&words[..], &[span, "--json"]].concat());
+        eventually("signals to be caught", || {
+            let status = fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
+            let caught = status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigCgt:"))
+                .unwrap();
+            u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
+        });
+        running.signal(Signal::SIGINT);
+        running.succeed();
+    }
+}
