@@ -182,8 +182,8 @@ impl<'a> Follow<'a> {
         lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
     }
 
-    /// Before which ticks the events of the last poll are in a [hole](super::Stretch::HOLE), if any
-    /// are: entries are missing among them, which may have been logged after all of the poll before.
+    /// Before which ticks the events of the last poll are in a [hole](super::Stretch::HOLE), if
+    /// any are. Entries are missing among them, or right before the first.
     pub fn hole(&self) -> Option<u64> {
         let last = |run: &ChunkEntries| run.entries(&self.entries).last().map(Entry::ticks);
         let behind = || {

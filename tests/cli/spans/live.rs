@@ -1,5 +1,5 @@
-//! Live histograms: what was overwritten before it was read is told wherever durations are, and the
-//! next run of the program is followed.
+//! Tests histograms of what goes on.
+//! They tell what was overwritten before it was read, and go on with the next run of the program.
 
 use std::fs;
 
@@ -106,7 +106,7 @@ fn what_a_ring_had_overwritten_is_told_in_the_table_and_in_the_log() {
     let (missed, totals) = (rows(&lines, "missed"), rows(&lines, "total"));
     let (entries, counted) = (missed[0]["entries"].as_u64(), totals[0]["count"].as_u64());
     assert!(
-        entries.is_some_and(|entries| (39_000..40_000).contains(&entries)),
+        entries.is_some_and(|entries| (38_900..40_000).contains(&entries)),
         "{missed:?}"
     );
     assert!(

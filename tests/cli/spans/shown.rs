@@ -367,10 +367,8 @@ fn nothing_is_guessed_behind_a_gap() {
             assert_eq!(known, [true, true, false], "{source} {filter:?}");
         }
         let ran = succeed(&["histogram", &source, "--json"]);
-        assert_eq!(
-            ran.stderr, "timeline: not measured: 1 end without a begin\n",
-            "{source}"
-        );
+        let said = "timeline: not measured: 1 end without a begin\n";
+        assert!(ran.stderr.ends_with(said), "{source}: {}", ran.stderr);
         assert_eq!(ran.json().last().unwrap()["count"], 2, "{source}");
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use timeline::{Definition, Event, EventId, Frame, Source, Stretch, Thread, ThreadRef};
+use timeline::{Definition, Event, EventId, Frame, Source, Thread, ThreadRef};
 
 use crate::error::{Error, Result};
 use crate::format::file_name::missing_between;
@@ -382,19 +382,6 @@ impl Archive {
         }
     }
 
-    /// The stretch of events of these ticks and this time, in nanoseconds since 1970; 0 stands for
-    /// one that is not known. Between two stretches events are missing: they were not recorded,
-    /// the file is damaged or lacks its end, or the run of the program ended.
-    #[inline]
-    pub fn stretch(&self, ticks: u64, time: u64) -> Stretch {
-        self.stretches().stretch(ticks, time)
-    }
-
-    /// The magic of the last preamble.
-    pub(crate) fn last_run(&self) -> Option<u64> {
-        self.contents.run
-    }
-
     pub(crate) fn stretches(&self) -> &Holes {
         self.stretches.get_or_init(|| Holes::of(&self.contents))
     }
@@ -403,7 +390,6 @@ impl Archive {
         &self.contents.units
     }
 
-    #[cfg(test)]
     pub(crate) fn contents(&self) -> &Contents {
         &self.contents
     }

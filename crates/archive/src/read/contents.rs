@@ -7,11 +7,11 @@ use crate::error::Result;
 use crate::format::block;
 use crate::format::event::SingleEvent;
 use crate::format::frame::Part;
-use crate::format::record::{self, Block, Missed, Record};
+use crate::format::record::{self, Block, Record};
+use crate::read::breaks::{Break, Missing, begins_run, missing};
 use crate::read::bytes::{Found, Section};
 use crate::read::coverage::{Coverage, Hole};
 use crate::read::gaps::Gaps;
-use crate::read::holes::{Break, Missing};
 use crate::read::names::Names;
 use crate::read::seen::Seen;
 use crate::read::unit::Unit;
@@ -181,10 +181,7 @@ impl Contents {
             }
             Record::Unknown => self.unknown += 1,
             naming => {
-                if let Record::Preamble(preamble) = &naming
-                    && let Some(magic) = preamble.magic
-                    && self.run.replace(magic).is_some_and(|run| run != magic)
-                {
+                if begins_run(&naming, &mut self.run) {
                     self.add_break(Missing::Run);
                 }
                 names.take(naming);
@@ -295,14 +292,5 @@ impl Contents {
             hint: None,
             digest: self.digest,
         });
-    }
-}
-
-/// What a record without a lane says is missing where it stands, if anything.
-pub fn missing(missed: &Missed) -> Option<Missing> {
-    match (missed.gap(), missed.count, missed.ticks) {
-        (None, Some(0), None) | (Some(_), ..) => None,
-        (None, _, Some(ticks)) => Some(Missing::Until(ticks)),
-        (None, _, None) => Some(Missing::Some),
     }
 }

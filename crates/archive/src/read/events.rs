@@ -58,6 +58,14 @@ impl Archive {
         }
     }
 
+    /// The stretch of events of these ticks and this time, in nanoseconds since 1970; 0 stands for
+    /// one that is not known. Between two stretches events are missing: they were not recorded,
+    /// the file is damaged or lacks its end, or the run of the program ended.
+    #[inline]
+    pub fn stretch(&self, ticks: u64, time: u64) -> Stretch {
+        self.stretches().stretch(ticks, time)
+    }
+
     /// The events, merged by time, with everything that the archive has about them. It uses as much
     /// memory as [`Archive::events_by_time`].
     pub fn by_time(&self, order: Order) -> impl Iterator<Item = RecordedEvent> {

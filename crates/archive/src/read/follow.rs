@@ -18,13 +18,9 @@ use crate::format::file_name::file_number;
 use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
 use crate::read::archive::Archive;
+use crate::read::breaks::{begins_run, missing};
 use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
-<<<<<<< HEAD
 use crate::read::coverage::Coverage;
-||||||| parent of dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
-=======
-use crate::read::contents::missing;
->>>>>>> dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
@@ -120,7 +116,7 @@ impl Archive {
             length: 0,
             batch: Vec::new(),
             gaps: self.gaps().clone(),
-            stretch: self.holes().last(self.found_units()),
+            stretch: self.stretches().last(self.found_units()),
             run: self.last_run(),
             seen: self.seen().clone(),
             at_once: AT_ONCE,
@@ -217,34 +213,15 @@ impl ArchiveFollow<'_> {
     fn read(&mut self) -> Result<u64> {
         let fail = |error| Error::io("read", &self.path, error);
         let length = self.file.metadata().map_err(fail)?.len() as usize;
-<<<<<<< HEAD
         let Some(end) = self.new_end(length) else {
-||||||| parent of dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
-        if length < self.at {
-            // A recorder began the file again, because it had only a preamble.
-            (self.at, self.length) = (0, 0);
-        }
-        if length == self.length || length == self.at {
-=======
-        if length < self.at {
-            // A recorder began the file again, because it had only a preamble.
-            (self.at, self.length) = (0, 0);
-            self.stretch = self.stretch.following();
-        }
-        if length == self.length || length == self.at {
->>>>>>> dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
             return Ok(0);
         };
         let fail = |error| Error::io("read", &self.path, error);
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
-<<<<<<< HEAD
         let holes = &mut self.holes;
-||||||| parent of dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
-=======
         let (stretch, run) = (&mut self.stretch, &mut self.run);
->>>>>>> dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
         let (mut bytes, mut unknown) = (0, 0);
         let each = |found: Found| {
             let Found::Part(Part::Frame { place, record, .. }) = found else {
@@ -258,14 +235,10 @@ impl ArchiveFollow<'_> {
             match decode(record, decoder.single()) {
                 Some(Record::Missed(record)) => {
                     gaps.take(&record);
-<<<<<<< HEAD
                     holes.miss(|coverage| coverage.missed(&record, place.start));
-||||||| parent of dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
-=======
                     if missing(&record).is_some() {
                         *stretch = stretch.following();
                     }
->>>>>>> dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
                     match record.count {
                         Some(count) => missed = missed.saturating_add(count),
                         None => unknown += 1,
@@ -280,28 +253,18 @@ impl ArchiveFollow<'_> {
                     }
                     holes.miss(|coverage| cover(coverage, &events, single, place.start));
                     decoder.record(events, batch);
-<<<<<<< HEAD
+                    if holes.before > 0 {
+                        *stretch = stretch.following();
+                    }
                     holes.tell(batch.get_mut(known), gaps);
-||||||| parent of dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
-                    if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
-                        first.miss(&gap);
-                    }
-=======
-                    if let Some((gap, first)) = gaps.next().zip(batch.get_mut(known)) {
-                        first.miss(&gap);
-                    }
                     for ordered in &mut batch[known..] {
                         ordered.event.stretch = *stretch;
                     }
->>>>>>> dd415d49 (spans: make none across a hole, count what was overwritten, refuse misspelt names)
                     let heap: usize = batch[known..].iter().map(Decoded::heap).sum();
                     bytes += heap + size_of::<OrderedEvent>() * (batch.len() - known);
                 }
                 Some(naming) => {
-                    if let Record::Preamble(preamble) = &naming
-                        && let Some(magic) = preamble.magic
-                        && run.replace(magic).is_some_and(|run| run != magic)
-                    {
+                    if begins_run(&naming, run) {
                         *stretch = stretch.following();
                     }
                     names.take(naming);
@@ -342,6 +305,7 @@ impl ArchiveFollow<'_> {
         if length < self.at {
             // A recorder began the file again, because it had only a preamble.
             (self.at, self.length) = (0, 0);
+            self.stretch = self.stretch.following();
         }
         if length == self.length || length == self.at {
             return None;

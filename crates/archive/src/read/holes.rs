@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use timeline::Stretch;
 
+use crate::read::breaks::{Break, Missing};
 use crate::read::contents::Contents;
 use crate::read::unit::Unit;
 
@@ -17,28 +18,6 @@ use crate::read::unit::Unit;
 type Moment = (u64, u64);
 
 const END: Moment = (u64::MAX, u64::MAX);
-
-/// A place in the file where events may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Break {
-    /// How many units are before it.
-    pub unit: usize,
-    pub what: Missing,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
-    /// Entries, or nobody knows what.
-    Some,
-    /// Entries of a lane, which the event behind them counts.
-    Gap,
-    /// Entries that were logged before these ticks.
-    Until(u64),
-    /// The rest of a run: another one begins. Runs of the same time are none of each other.
-    Run,
-    /// The events of the unit that is behind it.
-    Unit,
-}
 
 /// The holes of an archive, and the stretches between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 pub(crate) mod ahead;
 pub(crate) mod archive;
 pub(crate) mod block_ranges;
+pub(crate) mod breaks;
 pub(crate) mod bytes;
 pub(crate) mod chosen;
 pub(crate) mod columns;

@@ -1,5 +1,5 @@
-//! Goes on with the events that come to a live timeline, also into the next runs of its program, or
-//! to an archive that is recorded.
+//! Goes on with the events that come to a live timeline, or to an archive that is recorded.
+//! It also goes on with the next runs of a program.
 
 use timeline::{Event, FollowFrom};
 use timeline_archive::Archive;

@@ -52,7 +52,7 @@ pub struct Args {
 
     /// Multiply the values of --field by N, a whole number, before they are rounded to whole
     /// numbers: 1000 for thousandths of a number with a fraction. The name says so
-    #[arg(long, value_name = "N", requires = "field", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", requires = "field", value_parser = scale)]
     scale: Option<u64>,
 
     /// How long an interval is: whole milliseconds
@@ -108,6 +108,15 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+}
+
+/// Reads what values are multiplied by.
+fn scale(text: &str) -> std::result::Result<u64, String> {
+    let scale = text
+        .parse()
+        .ok()
+        .filter(|scale| (1..=1_000_000_000).contains(scale));
+    scale.ok_or_else(|| format!("expected a whole number from 1 to 1000000000, got {text}"))
 }
 
 /// Shown by `--help`.

@@ -191,7 +191,10 @@ impl<'a> Output<'a> {
         match self.to {
             To::Rows if self.args.follow => self.begin_table(FOLLOWED)?,
             To::Rows => self.begin_table_of_kept()?,
-            To::Log(None) => self.to = To::Log(Some(begin_log(self.args, &self.about, None)?)),
+            To::Log(None) => {
+                let log = Log::begin(self.args, &self.about, None)?;
+                self.to = To::Log(Some(log));
+            }
             _ => {}
         }
         match &mut self.to {
@@ -200,8 +203,8 @@ impl<'a> Output<'a> {
                 table.flush()?;
             }
             To::Log(Some(log)) => {
-                log.comment(&format!("[timeline: {missed}]"))?;
-                log.flush()?;
+                log.write(|to| to.comment(&format!("[timeline: {missed}]")))?;
+                log.write(LogWriter::flush)?;
             }
             To::Rows | To::Log(None) | To::Percentiles => {}
         }

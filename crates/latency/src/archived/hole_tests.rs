@@ -288,9 +288,10 @@ proptest! {
         holes in holes(),
         is_plain: bool,
     ) {
-        let end = |end: u8| end.saturating_sub(9);
-        let steps = steps.into_iter().map(|(thread, what, lane, ends)| (thread, what, lane, end(ends)));
-        let steps: Vec<Step> = steps.collect();
+        let step = |(thread, what, lane, end): (u64, u8, u64, u8)| {
+            (thread, what, lane, end.saturating_sub(9))
+        };
+        let steps: Vec<Step> = steps.into_iter().map(step).collect();
         let form = if is_plain { Form::Plain } else { Form::Blocks };
         let (file, expected) = written(&steps, &holes, form);
         let archive = Archive::from_bytes(file);

@@ -15,9 +15,8 @@ pub struct Losses {
     pub values: u64,
     /// Pairs whose end is earlier than their begin, by clocks that do not agree.
     pub reversed: u64,
-    /// Entries that are missing before the events that were taken ([`Event::missed`](timeline::Event)):
-    /// they were overwritten before they were read. Nobody knows how many events these were, so
-    /// they are not in the total.
+    /// Entries that are missing before the events that were taken, as these say: overwritten before
+    /// they were read. Nobody knows how many events these were, so they are not in the total.
     pub entries: u64,
 }
 

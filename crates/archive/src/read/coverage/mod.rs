@@ -84,8 +84,9 @@ impl Coverage {
             }
             return missing;
         }
-        let states_all = missed.count == Some(0) && missed.from.is_empty();
-        if states_all && missed.lane.is_none() {
+        // With ticks it tells of a hole, whose entries are counted elsewhere.
+        let states_all = missed.count == Some(0) && missed.ticks.is_none();
+        if states_all && missed.from.is_empty() && missed.lane.is_none() {
             self.rings[ring].stated += 1;
             for (lane, _) in &missed.positions {
                 if let Some(lane) = self.lane(ring, *lane) {
