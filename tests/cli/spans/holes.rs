@@ -148,10 +148,11 @@ fn no_span_is_made_across_what_was_overwritten_or_damaged() {
         counts[2] += newest_first(&at, at.events(Order::NewestFirst), &format!("ring {round}"));
         let file = directory.path().join(format!("{round}.tla"));
         let path = file.to_str().unwrap();
+        let still = snapshot(&name, directory.path());
         succeed(&[
             "record",
             "--once",
-            name.path(),
+            &still,
             "-o",
             path,
             "--fsync",
