@@ -13,7 +13,7 @@ fn a_watch_that_saw_nothing_ends_with_status_1() {
     let name = Name::new("watch-nothing");
     let tl = name.create(1024);
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
-        let watch = watch(&name, &["event engine.tock"], &[]);
+        let watch = watch(&name, &["event engine.silence"], &[]);
         tick(&tl, 1);
         watch.signal(signal);
         let (found, stderr) = finish(watch, 1);
@@ -23,7 +23,7 @@ fn a_watch_that_saw_nothing_ends_with_status_1() {
             "timeline: 0 firings, 0 ignored in the cooldown"
         );
     }
-    let watch = watch(&name, &["event engine.tock"], &["--duration", "10ms"]);
+    let watch = watch(&name, &["event engine.silence"], &["--duration", "10ms"]);
     finish(watch, 1);
 }
 
