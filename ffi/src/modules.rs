@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use timeline_core::{Module, Timeline};
+use timeline_core::{FileVersion, Module, Timeline};
 
 /// The loaded objects that a timeline was told of.
 ///
@@ -252,12 +252,16 @@ unsafe fn module(info: &libc::dl_phdr_info, pid: u32, is_program: bool) -> Optio
         };
         build_id(bytes, if note.p_align == 8 { 8 } else { 4 })
     });
+    // The program's own link leads to its file, whatever has its name by now.
+    let own = is_program.then_some(Path::new("/proc/self/exe"));
+    let version = || FileVersion::of_mapped(own.unwrap_or(&path), start);
     Some(Module {
         pid,
         // The file begins with the page in which its first segment begins.
         base: start & !0xfff,
         start,
         end,
+        version: build_id.is_none().then(version).flatten(),
         path,
         build_id,
     })

@@ -13,6 +13,7 @@ unsafe extern "C" {
         data: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIPInfo(context: *mut c_void, before: *mut c_int) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
 const GO_ON: c_int = 0;
@@ -46,7 +47,11 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
     stack.in_handler |= before != 0;
     stack.begun |= ip == stack.from;
     // The outermost frame of a thread returns nowhere.
-    stack.is_whole = ip == 0;
+    stack.is_whole = ip == 0 && before == 0;
+    if ip == 0 && before != 0 {
+        // SAFETY: the unwinder gave the context for this call.
+        stack.push_caller_of_nothing(unsafe { _Unwind_GetCFA(context) });
+    }
     if stack.begun && ip != 0 {
         let Some(address) = stack.addresses[..stack.most].get_mut(stack.count) else {
             return STOP;
@@ -59,6 +64,26 @@ extern "C" fn frame(context: *mut c_void, stack: *mut c_void) -> c_int {
     match (stack.in_object)(ip) {
         true => GO_ON,
         false => after(before, ip as usize),
+    }
+}
+
+impl Stack<'_> {
+    /// Adds the function that called through a null pointer, which a signal interrupted at its
+    /// first instruction. The unwinder takes the address 0 for the end of the stack. The call has
+    /// put its return address at `top`; after a jump, another word stands there.
+    fn push_caller_of_nothing(&mut self, top: usize) {
+        let place = std::ptr::with_exposed_provenance::<u64>(top);
+        if !self.begun || !place.is_aligned() || place.is_null() {
+            return;
+        }
+        // SAFETY: the top of the stack of a frame that was interrupted, which the handler returns
+        // to: the kernel has it mapped.
+        let address = unsafe { place.read_volatile() };
+        let place = self.addresses[..self.most].get_mut(self.count);
+        if let Some(place) = place.filter(|_| (self.in_object)(address)) {
+            *place = address;
+            self.count += 1;
+        }
     }
 }
 

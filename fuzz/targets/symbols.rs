@@ -1,6 +1,6 @@
 //! A program's file, or a mangled name: names for addresses, whatever stands in the file.
 
-use timeline::symbols::{Module, Symbols, demangled};
+use timeline::symbols::{FileVersion, Module, Symbols, demangled};
 
 use super::scratch::Scratch;
 
@@ -20,6 +20,8 @@ pub fn run(bytes: &[u8]) {
 
 fn file(bytes: &[u8]) {
     let scratch = Scratch::new(bytes);
+    let metadata = std::fs::metadata(scratch.path()).expect("written");
+    let version = Some(FileVersion::of(&metadata));
     let module = |pid, base| Module {
         pid,
         base,
@@ -27,6 +29,7 @@ fn file(bytes: &[u8]) {
         end: u64::MAX,
         path: scratch.path().into(),
         build_id: None,
+        version,
     };
     let bases = [0, 0x40_0000, u64::MAX - 0xfff];
     let symbols = Symbols::new((1..).zip(bases).map(|(pid, base)| module(pid, base)));

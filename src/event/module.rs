@@ -2,8 +2,12 @@
 
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::fs::Metadata;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::shm;
 
 /// Bytes of the longest path: PATH_MAX includes the NUL.
 const MAX_PATH: usize = 4096;
@@ -23,6 +27,7 @@ const MAX_BUILD_ID: usize = 64;
 ///     end: 0x7f31_0002_4000,
 ///     path: "/usr/lib/libexample.so.1".into(),
 ///     build_id: Some(vec![0xc0, 0xff, 0xee]),
+///     version: None,
 /// };
 /// let text = "4711 7f3100000000 7f3100000000 7f3100024000 c0ffee /usr/lib/libexample.so.1";
 /// assert_eq!(module.encode(), text);
@@ -43,11 +48,68 @@ pub struct Module {
     /// Its build id: the note NT_GNU_BUILD_ID, 1 to 64 bytes. Tells whether a file is still the
     /// same.
     pub build_id: Option<Vec<u8>>,
+    /// What tells it of a file without a build id. With neither, no file is believed.
+    pub version: Option<FileVersion>,
+}
+
+/// Which version of a file it is, as far as the system tells: another one has been written to
+/// since, or has taken its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileVersion {
+    /// Bytes of the file.
+    pub size: u64,
+    /// When it was written, in nanoseconds since the epoch.
+    pub modified: u64,
+    /// The number of its inode.
+    pub inode: u64,
+}
+
+impl FileVersion {
+    /// That of an open file, or of one at a path.
+    pub fn of(file: &Metadata) -> FileVersion {
+        let seconds = file.mtime().cast_unsigned();
+        FileVersion {
+            size: file.size(),
+            modified: seconds
+                .wrapping_mul(1_000_000_000)
+                .wrapping_add(file.mtime_nsec().cast_unsigned()),
+            inode: file.ino(),
+        }
+    }
+
+    /// That of the file at `path`, if this process has the same file mapped at `address`: another
+    /// one may have the name by now.
+    pub fn of_mapped(path: &Path, address: u64) -> Option<FileVersion> {
+        let maps = shm::read_to_string(Path::new("/proc/self/maps")).ok()?;
+        // START-END PERMISSIONS OFFSET DEVICE INODE PATH
+        let mapped = maps.lines().find_map(|line| {
+            let mut fields = line.split_ascii_whitespace();
+            let (start, end) = fields.next()?.split_once('-')?;
+            let number = |text: &str| u64::from_str_radix(text, 16).ok();
+            let is_there = (number(start)?..number(end)?).contains(&address);
+            let inode = fields.nth(3)?;
+            is_there.then(|| inode.parse::<u64>().ok())?
+        });
+        let version = FileVersion::of(&std::fs::metadata(path).ok()?);
+        (mapped == Some(version.inode)).then_some(version)
+    }
+
+    fn parse(text: &str) -> Option<FileVersion> {
+        let mut numbers = text.split(',').map(|number| number.parse().ok());
+        let mut number = || numbers.next()?;
+        let version = FileVersion {
+            size: number()?,
+            modified: number()?,
+            inode: number()?,
+        };
+        numbers.next().is_none().then_some(version)
+    }
 }
 
 impl Module {
     /// `pid base start end build-id path`, one space between each: the pid in decimal, the
-    /// addresses in hexadecimal, the build id in hexadecimal or `-`.
+    /// addresses and the build id in hexadecimal. Without a build id, `size,modified,inode` stand
+    /// for it in decimal, or else `-`.
     ///
     /// `%`, control characters and bytes that are not UTF-8 are written in the path as `%` and two
     /// hexadecimal digits. A build id longer than 64 bytes is left out.
@@ -66,7 +128,16 @@ impl Module {
                     let _ = write!(text, "{byte:02x}");
                 }
             }
-            _ => text.push('-'),
+            _ => match self.version {
+                Some(FileVersion {
+                    size,
+                    modified,
+                    inode,
+                }) => {
+                    let _ = write!(text, "{size},{modified},{inode}");
+                }
+                None => text.push('-'),
+            },
         }
         text.push(' ');
         for chunk in path.utf8_chunks() {
@@ -95,9 +166,10 @@ impl Module {
         let pid = fields.next()?.parse().ok()?;
         let mut address = || u64::from_str_radix(fields.next()?, 16).ok();
         let (base, start, end) = (address()?, address()?, address()?);
-        let build_id = match fields.next()? {
-            "-" => None,
-            id => Some(unhex(id)?),
+        let (build_id, version) = match fields.next()? {
+            "-" => (None, None),
+            version if version.contains(',') => (None, Some(FileVersion::parse(version)?)),
+            id => (Some(unhex(id)?), None),
         };
         let path = unescape(fields.next()?)?;
         let sound = start < end && !path.is_empty() && path.len() < MAX_PATH;
@@ -108,6 +180,7 @@ impl Module {
             end,
             path: OsString::from_vec(path).into(),
             build_id,
+            version,
         })
     }
 }
@@ -160,9 +233,15 @@ mod tests {
             size in 1..=u64::MAX,
             path in paths(),
             build_id in prop::option::of(prop::collection::vec(any::<u8>(), 1..=MAX_BUILD_ID)),
+            version in prop::option::of(any::<(u64, u64, u64)>()),
         ) -> Module {
             let end = start.saturating_add(size);
-            Module { pid, base, start, end, path: OsString::from_vec(path).into(), build_id }
+            let path = OsString::from_vec(path).into();
+            let version = version.filter(|_| build_id.is_none());
+            let version = version.map(|(size, modified, inode)| {
+                FileVersion { size, modified, inode }
+            });
+            Module { pid, base, start, end, path, build_id, version }
         }
     }
 
@@ -176,7 +255,7 @@ mod tests {
 
         #[test]
         fn what_is_accepted_is_a_module(text in "[0-3]{0,2} ?[0-9a-g]{1,17} [0-9]{1,3} [0-9]{3,4} \
-         (-|[0-9a-g]{0,4}) [/a%0-9é]{0,6}") {
+         (-|[0-9a-g]{0,4}|[0-9]{0,2},[0-9]{1,2},[0-9,]{0,3}) [/a%0-9é]{0,6}") {
             if let Some(module) = Module::parse(&text) {
                 prop_assert_eq!(Module::parse(&module.encode()), Some(module));
             }
@@ -206,6 +285,11 @@ mod tests {
             "1 0 0 10 abc /a",
             "1 0 0 10 ag /a",
             "1 0 0 10 é /a",
+            "1 0 0 10 1,2 /a",
+            "1 0 0 10 1,2, /a",
+            "1 0 0 10 1,2,3,4 /a",
+            "1 0 0 10 1,2,-3 /a",
+            "1 0 0 10 1,2,18446744073709551616 /a",
             "1 0 0 10 - /a%",
             "1 0 0 10 - /a%4",
             "1 0 0 10 - /a%g0",

@@ -10,6 +10,7 @@ use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, Sym};
 
 use super::intervals::{Interval, IntervalMap};
+use super::{FileVersion, Module};
 use crate::shm;
 
 /// Bytes of the largest note. A build id takes about 40.
@@ -24,7 +25,6 @@ const PAGE: u64 = 4096;
 pub struct Image {
     /// The file's address for its lowest page; `None` if the file cannot be moved.
     lowest: Option<u64>,
-    build_id: Option<Vec<u8>>,
     symbols: Vec<Symbol>,
     cover: IntervalMap,
     names: Vec<u8>,
@@ -42,15 +42,23 @@ struct Symbol {
 type Rank = (u64, bool, bool, u8);
 
 impl Image {
-    /// Reads the file at `path`. Subtracts the bytes read from `left`, and reads no more than that.
-    /// `None` if it cannot be read, or is not an ELF file.
-    pub fn open(path: &Path, left: &mut u64) -> Option<Image> {
+    /// Reads the file at `path`, if it is that of a module. Subtracts the bytes read from `left`,
+    /// and reads no more than that. `None` if it is another file, cannot be read, or is not an ELF
+    /// file.
+    pub fn open(path: &Path, module: &Module, left: &mut u64) -> Option<Image> {
         let file = &mut Reader::open(path, left)?;
-        Image::read::<FileHeader64<Endianness>>(file)
-            .or_else(|| Image::read::<FileHeader32<Endianness>>(file))
+        let build_id = module.build_id.as_deref();
+        if build_id.is_none() && module.version != Some(file.version()?) {
+            return None;
+        }
+        Image::read::<FileHeader64<Endianness>>(file, build_id)
+            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, build_id))
     }
 
-    fn read<E: FileHeader<Endian = Endianness>>(file: &mut Reader) -> Option<Image> {
+    fn read<E: FileHeader<Endian = Endianness>>(
+        file: &mut Reader,
+        wanted: Option<&[u8]>,
+    ) -> Option<Image> {
         let header: E = file.array(0, 1)?.pop()?;
         if !header.is_supported() {
             return None;
@@ -65,14 +73,17 @@ impl Image {
         let lowest = lowest.map_or(0, |address| address & !(PAGE - 1));
         let moves = header.e_type(endian) != elf::ET_EXEC;
 
+        // Before the symbols are read: another file may have many.
+        let has_it = |wanted| build_id::<E>(file, endian, &programs).as_deref() == Some(wanted);
+        if !wanted.is_none_or(has_it) {
+            return None;
+        }
         let mut image = Image {
             lowest: moves.then_some(lowest),
-            build_id: build_id::<E>(file, endian, &programs),
             symbols: Vec::new(),
             cover: IntervalMap::default(),
             names: Vec::new(),
         };
-        // A file without sections, or with damaged ones, still has a build id.
         if let Some((symbols, names)) = tables::<E>(file, &header, endian) {
             image.take(&symbols, endian);
             image.names = names;
@@ -107,11 +118,6 @@ impl Image {
         self.cover = IntervalMap::new(&intervals);
     }
 
-    /// Whether this is the file that a process had loaded, as far as the build ids tell.
-    pub fn is(&self, build_id: Option<&[u8]>) -> bool {
-        build_id.is_none_or(|wanted| self.build_id.as_deref() == Some(wanted))
-    }
-
     /// The name and the start of the symbol that holds an address, in a process with the file
     /// mapped at `base`.
     pub fn find(&self, base: u64, address: u64) -> Option<(String, u64)> {
@@ -137,6 +143,10 @@ impl Reader<'_> {
         }
         let file = shm::open_regular(path)?;
         Some(Reader { file, left })
+    }
+
+    fn version(&self) -> Option<FileVersion> {
+        Some(FileVersion::of(&self.file.metadata().ok()?))
     }
 
     /// `size` bytes from `offset` on, if the file has them.

@@ -7,25 +7,29 @@
 //! no name.
 //!
 //! **Why are the names of addresses looked up by readers?** Because a lookup reads files. The
-//! program only says once which objects it has loaded, and where. The build id in it tells readers
-//! when a file was replaced since. The recorder writes the names down, so reading an archive needs
-//! none of those files.
+//! program only says once which objects it has loaded, and where. The build id in it, or size, time
+//! and inode of the file, tell readers when a file was replaced since, or when the path leads to
+//! another one because the process has another root. A living process still has its own file
+//! (places.rs). The recorder writes the names down, so reading an archive needs none of those
+//! files.
 
 mod demangle;
 mod image;
 mod intervals;
 mod overlap;
+mod places;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use self::demangle::demangled;
-pub use crate::event::Module;
+pub use crate::event::{FileVersion, Module};
 
 use self::image::Image;
 use self::intervals::{Interval, IntervalMap};
 use self::overlap::Overlaps;
+use self::places::places;
 
 /// The most objects of all processes together.
 const MAX_MODULES: usize = 1 << 20;
@@ -58,6 +62,7 @@ pub struct Resolved {
 ///     end: 0x4000_8000,
 ///     path: "/no/longer/there.so".into(),
 ///     build_id: None,
+///     version: None,
 /// };
 /// let symbols = Symbols::new([module]);
 /// let found = symbols.resolve(4711, 0x4000_1234).unwrap();
@@ -69,10 +74,39 @@ pub struct Resolved {
 pub struct Symbols {
     modules: Vec<Module>,
     processes: HashMap<u32, Process>,
-    files: HashMap<PathBuf, OnceLock<Option<Image>>>,
+    files: HashMap<File, Opened>,
     /// Bytes that may still be read.
     left: Mutex<u64>,
 }
+
+/// Which file it is, wherever it is found.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct File {
+    path: PathBuf,
+    build_id: Option<Vec<u8>>,
+    version: Option<FileVersion>,
+}
+
+impl File {
+    fn of(module: &Module) -> File {
+        File {
+            path: module.path.clone(),
+            build_id: module.build_id.clone(),
+            version: module.version,
+        }
+    }
+}
+
+/// A file that was opened when it was first needed.
+#[derive(Debug, Default)]
+struct Opened {
+    /// The last modules of it, as indices.
+    modules: Vec<usize>,
+    image: OnceLock<Option<Image>>,
+}
+
+/// In how many processes a file is looked for.
+const MOST_TRIED: usize = 8;
 
 /// All objects that one process has ever loaded.
 #[derive(Debug)]
@@ -89,16 +123,21 @@ impl Symbols {
     /// before the other was loaded, and a call stack does not say which was loaded at its time. So
     /// an address that both hold gets no name and no file. The same file in the same place counts
     /// as one module, however often it was loaded: it is the same file if the build ids are equal,
-    /// or the paths if there are no build ids. Of more than 1,048,576 modules the last ones count.
+    /// or the paths and versions if there are no build ids. Of more than 1,048,576 modules the last
+    /// ones count.
     pub fn new(modules: impl IntoIterator<Item = Module>) -> Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
 
         let mut by_process: HashMap<u32, Vec<usize>> = HashMap::new();
-        let mut files = HashMap::new();
+        let mut files: HashMap<File, Opened> = HashMap::new();
         for (index, module) in modules.iter().enumerate() {
             by_process.entry(module.pid).or_default().push(index);
-            files.entry(module.path.clone()).or_default();
+            let file = files.entry(File::of(module)).or_default();
+            if file.modules.len() == MOST_TRIED {
+                file.modules.remove(0);
+            }
+            file.modules.push(index);
         }
         let process = |indices: Vec<usize>| {
             let held = || indices.iter().map(|index| &modules[*index]);
@@ -128,18 +167,18 @@ impl Symbols {
     /// exported, unless the file was stripped of them. `None` if no object was loaded there, or
     /// several, one after the other.
     ///
-    /// There is no name if the file cannot be opened, is not regular, or has another build id than
-    /// the module, or if no symbol holds the address. Only a build id shows that a file was
-    /// replaced: a module without one gets the names of the file that is there now. Paths are
-    /// looked up in the mount namespace of the caller.
+    /// There is no name if the file cannot be opened, is not regular, or is not the one that the
+    /// process had loaded, or if no symbol holds the address. It is that file if it has the build
+    /// id of the module or, if the module has none, its version. The path is looked up in the mount
+    /// namespace of the caller, then in that of the process, if it lives; at last, its own mapping
+    /// of the file is opened, as far as the caller has the right to.
     pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
         let process = self.processes.get(&pid)?;
         if process.overlaps.holds(address) {
             return None;
         }
         let module = &self.modules[process.indices[process.cover.find(address)?]];
-        let image = self.image(&module.path);
-        let image = image.filter(|image| image.is(module.build_id.as_deref()));
+        let image = self.image(module);
         let found = image.and_then(|image| image.find(module.base, address));
         let (name, start) = found.unzip();
         Some(Resolved {
@@ -162,19 +201,30 @@ impl Symbols {
         self.resolve(pid, return_address.checked_sub(1)?)
     }
 
-    fn image(&self, path: &Path) -> Option<&Image> {
-        let file = self.files.get(path)?;
+    fn image(&self, module: &Module) -> Option<&Image> {
+        let file = self.files.get(&File::of(module))?;
         let open = || {
             let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-            Image::open(path, &mut left)
+            let tried = file.modules.iter().rev().map(|index| &self.modules[*index]);
+            let mut paths = [module.path.clone()]
+                .into_iter()
+                .chain(tried.flat_map(places));
+            paths.find_map(|path| Image::open(&path, module, &mut left))
         };
-        file.get_or_init(open).as_ref()
+        file.image.get_or_init(open).as_ref()
     }
 }
 
+/// What claims addresses: the base, and the build id, or else the path and the version.
+type Claimant<'a> = (
+    u64,
+    Option<&'a [u8]>,
+    Option<(&'a Path, Option<FileVersion>)>,
+);
+
 /// Modules with the same key have the same names at the same addresses.
-fn claimant(module: &Module) -> (u64, Option<&[u8]>, Option<&Path>) {
+fn claimant(module: &Module) -> Claimant<'_> {
     let build_id = module.build_id.as_deref();
-    let path = build_id.is_none().then_some(module.path.as_path());
-    (module.base, build_id, path)
+    let path = (module.path.as_path(), module.version);
+    (module.base, build_id, build_id.is_none().then_some(path))
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use timeline::{EventId, Module, Priority, Timeline, Value, lay_out, values};
+use timeline::{EventId, FileVersion, Module, Priority, Timeline, Value, lay_out, values};
 use timeline_archive::{Archive, RecordedEvent};
 
 /// Far longer than anything takes: only a hang comes here.
@@ -362,6 +362,7 @@ pub fn this_program() -> Module {
         base,
         start: base,
         end,
+        version: Some(FileVersion::of(&path.metadata().unwrap())),
         path,
         build_id: None,
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use timeline::{EventId, Module, Priority, Timeline, Value, lay_out};
+use timeline::{EventId, FileVersion, Module, Priority, Timeline, Value, lay_out};
 
 use crate::command::*;
 use crate::support::Name;
@@ -164,6 +164,7 @@ fn loaded(program: &Path) -> Module {
         end: BASE + SIZE,
         path: program.into(),
         build_id: None,
+        version: Some(FileVersion::of(&program.metadata().unwrap())),
     }
 }
 

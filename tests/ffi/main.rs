@@ -15,6 +15,7 @@ mod header;
 mod pointers;
 mod preload;
 mod printf;
+mod stale_names;
 mod statements;
 mod symbols;
 mod types;

@@ -8,7 +8,7 @@ use std::process::Command;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use timeline::symbols::{Module, Resolved, Symbols};
+use timeline::symbols::{FileVersion, Module, Resolved, Symbols};
 
 use crate::support::toolchain::{cc, limited, root, succeed};
 
@@ -216,15 +216,36 @@ fn a_file_that_was_replaced_gives_no_names() {
     let named = exported(&said, module.clone());
     assert_eq!(named.name.as_deref(), Some("library_exported"));
 
-    let mut without = module.clone();
-    without.build_id = None;
-    assert_eq!(exported(&said, without), named);
-
     let nameless = Resolved {
         name: None,
         start: None,
-        ..named
+        ..named.clone()
     };
+    // Without a build id, the version of the file says it.
+    let version = FileVersion::of(&fs::metadata(&module.path).unwrap());
+    let of_version = |version| Module {
+        build_id: None,
+        version,
+        ..module.clone()
+    };
+    assert_eq!(exported(&said, of_version(Some(version))), named);
+    assert_eq!(exported(&said, of_version(None)), nameless);
+    for other in [
+        FileVersion {
+            size: version.size + 1,
+            ..version
+        },
+        FileVersion {
+            modified: version.modified + 1,
+            ..version
+        },
+        FileVersion {
+            inode: version.inode + 1,
+            ..version
+        },
+    ] {
+        assert_eq!(exported(&said, of_version(Some(other))), nameless);
+    }
     let mut other = module.clone();
     other.build_id = Some(vec![1; 20]);
     assert_eq!(exported(&said, other), nameless);
@@ -258,9 +279,18 @@ fn the_same_module_loaded_again_in_its_place_keeps_its_names() {
     let built = build(&[]);
     let said = Said::by(&built.program);
     let module = said.module("library.so").clone();
+    let version = FileVersion::of(&fs::metadata(&module.path).unwrap());
     let without = Module {
         build_id: None,
+        version: Some(version),
         ..module.clone()
+    };
+    let later = Module {
+        version: Some(FileVersion {
+            modified: version.modified + 1,
+            ..version
+        }),
+        ..without.clone()
     };
     let line = said.about("called").last().unwrap();
     let name = |modules: [&Module; 2]| {
@@ -288,6 +318,7 @@ fn the_same_module_loaded_again_in_its_place_keeps_its_names() {
         path: "/another".into(),
         ..without.clone()
     };
+    assert_eq!(name([&without, &later]), None);
     for other in [&moved, &rebuilt, &other, &without] {
         assert_eq!(name([&module, other]), None, "{other:?}");
         assert_eq!(name([other, &module]), None, "{other:?}");
@@ -303,6 +334,7 @@ fn anywhere(path: &Path) -> Module {
         end: u64::MAX,
         path: path.into(),
         build_id: None,
+        version: fs::metadata(path).ok().map(|file| FileVersion::of(&file)),
     }
 }
 

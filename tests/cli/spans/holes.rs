@@ -149,15 +149,7 @@ fn no_span_is_made_across_what_was_overwritten_or_damaged() {
         let file = directory.path().join(format!("{round}.tla"));
         let path = file.to_str().unwrap();
         let still = snapshot(&name, directory.path());
-        succeed(&[
-            "record",
-            "--once",
-            &still,
-            "-o",
-            path,
-            "--fsync",
-            "never",
-        ]);
+        succeed(&["record", "--once", &still, "-o", path, "--fsync", "never"]);
         let bytes = fs::read(&file).unwrap();
         counts[3] += of_archive(&Archive::from_bytes(bytes.clone()), "archive");
         for _ in 0..10 {

@@ -1,9 +1,9 @@
 //! Durations as the command shows them, against a naive search in the events of `dump --json`.
 
 mod histogram;
-mod logs;
 mod holes;
 mod live;
+mod logs;
 mod naive;
 mod outliers;
 mod shown;
