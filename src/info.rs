@@ -52,7 +52,7 @@ pub struct Info {
     /// The level that a sampler asks for at the moment; none otherwise.
     pub boost: Level,
     /// Whether `boost` was left by a sampler that died. It is cleared when a process changes the
-    /// level, defines an event or opens the timeline for writing.
+    /// level, defines an event, opens the timeline for writing, or reads it with the command.
     pub boost_is_stale: bool,
     /// The clock that ticks are read from.
     pub clock: ClockKind,
@@ -79,6 +79,11 @@ pub struct Info {
     pub important_capacity: u32,
     /// Events that could not be logged.
     pub dropped: Dropped,
+    /// Threads that have ever logged.
+    pub threads: u64,
+    /// Of how many of them the timeline remembers the names and the process; those that ended first
+    /// are forgotten. [`Attached::forgotten`](crate::Attached::forgotten) counts their events.
+    pub thread_capacity: u32,
     /// Definitions in the table.
     pub definitions: u32,
     /// Most definitions that the table can hold.
@@ -117,6 +122,10 @@ pub struct Dropped {
     pub interrupted: u64,
     /// Logged by a thread for which no lane was free.
     pub no_lane: u64,
+    /// Logged by a thread that could not join, or whose process could not: the process table was
+    /// full, there was no memory or no free descriptor, it was a child of vfork, or the kernel
+    /// forbade it to read the clock.
+    pub not_joined: u64,
     /// Logged while every chunk was the current chunk of some lane.
     pub no_chunk: u64,
     /// Logged with an event id beyond the definition table. (An id inside of the table without a
@@ -143,6 +152,7 @@ impl Dropped {
         [
             self.interrupted,
             self.no_lane,
+            self.not_joined,
             self.no_chunk,
             self.bad_event,
             self.undefined,
@@ -196,6 +206,8 @@ pub(crate) fn info(
         important_used: important::taken(ring),
         important_capacity: geometry.important_entries(),
         dropped: dropped(segment),
+        threads: count(segment, |header| &header.thread_serial),
+        thread_capacity: geometry.threads,
         definitions: segment.definitions.count() - 1,
         definition_capacity: geometry.definitions - 1,
         string_bytes: segment.definitions.strings_used(),
@@ -237,6 +249,7 @@ fn dropped(segment: &Segment) -> Dropped {
     Dropped {
         interrupted: count(|header| &header.dropped_interrupted),
         no_lane: count(|header| &header.dropped_no_lane),
+        not_joined: count(|header| &header.dropped_not_joined),
         no_chunk: count(|header| &header.dropped_no_chunk),
         bad_event: count(|header| &header.dropped_bad_event),
         undefined: count(|header| &header.dropped_undefined),

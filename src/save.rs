@@ -41,6 +41,9 @@ pub struct Saved {
     pub overwritten: u64,
 }
 
+/// Bytes of the pieces of a table that are left as holes where they are zeros.
+const PIECE: usize = 64 << 10;
+
 /// Whether an event is wanted.
 pub(crate) type Wanted<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
 
@@ -326,7 +329,13 @@ impl Snapshot<'_> {
                 threads::put_name(record, name);
             }
         }
-        self.out.write_all_at(&bytes, region.offset)
+        // Most records of a large table may never have been used, and stay holes.
+        for (piece, at) in bytes.chunks(PIECE).zip((region.offset..).step_by(PIECE)) {
+            if piece.iter().any(|byte| *byte != 0) {
+                self.out.write_all_at(piece, at)?;
+            }
+        }
+        Ok(())
     }
 
     fn region(&mut self, region: Region) -> std::io::Result<()> {

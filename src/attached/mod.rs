@@ -3,11 +3,13 @@
 #[cfg(feature = "symbols")]
 mod frames;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use crate::clock::{Interpolation, TimeBase};
+use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
@@ -191,6 +193,24 @@ impl Attached {
         asked.unwrap_or_else(|_| info(None))
     }
 
+    /// If a sampler was killed and left the level raised, brings it back, as far as this process
+    /// may write to the timeline. Returns whether it did. So a reader restores what nobody else
+    /// would; one that follows the timeline calls this now and then.
+    pub fn restore_level(&self) -> bool {
+        let definitions = &self.segment.definitions;
+        if self.is_snapshot() || definitions.boost() == Level::NONE {
+            return false;
+        }
+        let is_stale = self
+            .file
+            .read(|file| self.segment.sampler(Some(file)).is_none());
+        // Whoever locks it clears what a dead sampler left.
+        is_stale.unwrap_or(false)
+            && !self.replaced()
+            && Control::open(self.path()).is_ok()
+            && definitions.boost() == Level::NONE
+    }
+
     /// The level up to which events are logged.
     pub fn level(&self) -> Level {
         self.segment.definitions.level()
@@ -283,6 +303,21 @@ impl Attached {
             }
         }
         Some(recorded.thread)
+    }
+
+    /// How many events it holds, important ones included, of threads that are forgotten: see
+    /// [`Info::thread_capacity`]. Reads all events if there were more threads than that.
+    pub fn forgotten(&self) -> u64 {
+        let info = self.info();
+        if info.threads <= info.thread_capacity.into() {
+            return 0;
+        }
+        let mut known = HashMap::new();
+        let is_forgotten = |event: &Event| {
+            let is_forgotten = || self.thread(event).is_none();
+            *(known.entry((event.thread, event.tid))).or_insert_with(is_forgotten)
+        };
+        self.events(Order::OldestFirst).filter(is_forgotten).count() as u64
     }
 
     /// Changes if [`Attached::thread`] may give other names than before. The kernel is asked again

@@ -3,6 +3,12 @@
 //! **Why does the clock need the kernel's consent?** An invariant time stamp counter may still
 //! differ between sockets. The kernel tests that, and stops using the counter as its clock source
 //! if it fails. Then CLOCK_MONOTONIC_RAW is used, and the header says so.
+//!
+//! **What if the kernel forbids a thread to read the counter?** Then no clock can be read without a
+//! system call (prctl PR_SET_TSC, and seccomp's strict mode, which forbids system calls as well).
+//! What makes system calls anyway asks first: opening is an error, a thread's first event is
+//! dropped and counted. A thread that has logged does not ask, because that would cost more than an
+//! event.
 
 mod anchor;
 mod cpu;
@@ -95,6 +101,20 @@ fn invariant_tsc() -> bool {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn invariant_tsc() -> bool {
+    false
+}
+
+/// Whether the kernel forbids the calling thread to read its clocks: `rdtsc` would end the process,
+/// and so would `clock_gettime`, which uses it. Threads and forked children inherit that.
+pub fn is_forbidden() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut mode: libc::c_int = 0;
+        // SAFETY: PR_GET_TSC stores an int at the place that it is given.
+        let asked = unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+        asked == 0 && mode == libc::PR_TSC_SIGSEGV
+    }
+    #[cfg(not(target_arch = "x86_64"))]
     false
 }
 

@@ -142,6 +142,7 @@ impl Control {
     }
 
     fn lock_within(&self, patience: Patience) -> Result<LockFile> {
+        lifecycle::check_clock(self.path())?;
         let opening = self.reopen()?;
         let owner = shm::owner(opening.file()).map_err(|e| Error::io("examine", self.path(), e))?;
         let lock = LockFile::acquire(opening, Lock::Define, patience)

@@ -95,7 +95,8 @@ impl Geometry {
     /// Chunks are 1,024 entries when the ring is large, so that a refill is rare, and shrink with
     /// it to no less than sixteen, so that there are always more chunks than lanes. Thread lanes
     /// are half of the chunks and the place kept for CPU lanes an eighth: even with every lane
-    /// holding a chunk, three eighths of the ring still turn over.
+    /// holding a chunk, three eighths of the ring still turn over. Threads that log sixteen entries
+    /// or more keep their names for as long as the ring keeps their entries: an eighth of its size.
     pub fn with_important(entries: u64, strings: u64, important: u32) -> Geometry {
         debug_assert!(entries.is_power_of_two());
         debug_assert!((MIN_ENTRIES..=MAX_ENTRIES).contains(&entries));
@@ -106,7 +107,7 @@ impl Geometry {
         let cpu_lanes = (chunks / 8).min(1024);
         let thread_lanes = (chunks / 2).min(4096);
         let definitions = (strings / 64).next_power_of_two().clamp(64, 65536);
-        let threads = (entries / 64).clamp(64, 4096);
+        let threads = (entries / 16).clamp(64, 65536);
         let processes = 256u64;
         let interned = entries.clamp(INTERNED_BYTES[0], INTERNED_BYTES[1]);
         let sizes = [
@@ -403,6 +404,6 @@ mod tests {
         let g = Geometry::new(crate::layout::DEFAULT_ENTRIES, 1 << 20);
         assert_eq!((g.chunk_entries, g.chunks), (1024, 1024));
         assert_eq!((g.cpu_lanes, g.thread_lanes), (128, 512));
-        assert_eq!((g.definitions, g.threads, g.processes), (16384, 4096, 256));
+        assert_eq!((g.definitions, g.threads, g.processes), (16384, 65536, 256));
     }
 }

@@ -127,7 +127,9 @@ record! {
         0x900 pub anchors_taken: AtomicU64,
         /// Events that came after their process had closed the timeline.
         0x908 pub dropped_closed: AtomicU64,
-        0x910 _unused_910: [AtomicU8; 48],
+        /// Events dropped because their thread or its process could not join.
+        0x910 pub dropped_not_joined: AtomicU64,
+        0x918 _unused_918: [AtomicU8; 40],
         /// The anchors kept: the first for good, the rest in turn.
         0x940 pub anchors: [Anchor; 16],
         /// Changes of the rules: says which of the two copies is in force.

@@ -116,11 +116,13 @@ record! {
         4 pub tid: AtomicU32,
         /// Process id.
         8 pub pid: AtomicU32,
-        /// Identity of its process while it lives; 0 when it ended.
+        /// Identity of its process; 0 when it ended. It ended as well if that process did, or if
+        /// the process with that slot has another identity by now.
         12 pub live: AtomicU32,
         /// Ticks of its first event.
         16 pub start: AtomicU64,
-        /// Ticks of its end; 0 while it runs, or when it was killed.
+        /// Ticks of its end, or when another thread found that its process had ended; 0 before. No
+        /// meaning while it runs.
         24 pub end: AtomicU64,
         /// The name of its process, NUL-padded.
         32 pub process_name: [AtomicU8; 16],

@@ -4,7 +4,7 @@
 //! was. A creator gets the name only if nothing else has it: of several creators one comes first,
 //! and the others find the name in use.
 //!
-//! **Why is the default size not fixed?** The default takes 67 MiB, but a container has 64 MiB in
+//! **Why is the default size not fixed?** The default takes 74 MiB, but a container has 64 MiB in
 //! /dev/shm: a new user's first program would fail there. So a creator that asks for no size gets
 //! the largest power of two that fits, given the file system, a quota and the limit on the size of
 //! files. A bit of the header's flags says so, because a creator may also have asked for that same
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use super::held::refuse_used;
 use super::staging::Staging;
-use super::{LOOKS, former, locked_at, magic};
+use super::{LOOKS, check_clock, former, locked_at, magic};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
 use crate::layout::{self, Bound, Geometry};
@@ -58,6 +58,7 @@ pub struct Plan {
 /// Returns the lifecycle lock of the new timeline, still held, so that its creator joins it first.
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     let trust = &plan.trust;
+    check_clock(name.given())?;
     let mut sizes = geometries(plan)?.into_iter();
     check_mode(plan.mode)?;
     let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), None);

@@ -19,6 +19,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::access::Owner;
+use crate::clock;
 use crate::error::{Error, Result};
 use crate::layout;
 use crate::ring::processes;
@@ -49,6 +50,18 @@ fn trusted(path: &Path, file: &File, trust: &Trust) -> Result<Owner> {
     }
 }
 
+/// An error if the calling thread may not read its clocks.
+pub fn check_clock(path: &Path) -> Result<()> {
+    match clock::is_forbidden() {
+        false => Ok(()),
+        true => {
+            let why = "the kernel forbids rdtsc, and with it every clock, in this thread \
+                       (PR_SET_TSC): allow it (PR_TSC_ENABLE) until the thread has finished here";
+            Err(Error::io("read the clock for", path, io::Error::other(why)))
+        }
+    }
+}
+
 /// Opens the file at a name and locks it. The owner is checked before the wait for the lock.
 fn locked_at(
     name: &Name,
@@ -74,6 +87,7 @@ fn locked_at(
 /// Maps the timeline at `name` for writing, and returns it with its lifecycle lock held.
 pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFile)> {
     let path = name.given();
+    check_clock(path)?;
     let lock = locked_at(name, trust, || open_existing(name, true).map(Some))?;
     let Some(lock) = lock else {
         return Err(Error::NotFound { path: path.into() });
@@ -99,6 +113,9 @@ pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(Segment, LockFi
 pub fn attach(name: &Name) -> Result<(Segment, File)> {
     let file = open_existing(name, false)?;
     let segment = Segment::load(name, &file, Use::Read)?;
+    if !segment.facts.snapshot {
+        check_clock(name.given())?;
+    }
     Ok((segment, file))
 }
 

@@ -5,15 +5,17 @@
 //! when its parent is killed: then the kernel says that there is no such process. And a daemon that
 //! gave its rights away has a lock that ends when it closes its descriptors: then it is seen to
 //! run, and to have the file mapped. A process that takes a dead slot, or finds no free lane, frees
-//! the lanes and thread records of dead processes.
+//! the lanes of dead processes. Their thread records are free as soon as their slot has another
+//! identity, or says that they left.
 //!
 //! **What if a generation comes again?** A slot repeats the identity of a process after 65,536
 //! joins; that of a thread never comes again. A process that takes the slot of a dead one first
-//! frees its lanes and the records of its threads, so no lane is ever owned by a former identity of
-//! a slot. A process that looks for dead ones holds the lock of the slot from its judgement to the
-//! last lane that it frees, and no process joins there meanwhile. It works without that lock if
-//! another process has it and the owner of the slot is dead all the same: a child of the dead
-//! process, a process that has left, another one that looks for dead ones, or a reader of the file.
+//! frees its lanes, so no lane is ever owned by a former identity of a slot. A record of a thread
+//! may still name one, and is then not free while another process has the same. A process that
+//! looks for dead ones holds the lock of the slot from its judgement to the last lane that it
+//! frees, and no process joins there meanwhile. It works without that lock if another process has
+//! it and the owner of the slot is dead all the same: a child of the dead process, a process that
+//! has left, another one that looks for dead ones, or a reader of the file.
 //! That would do harm only if that lock were released and 65,536 processes joined between the
 //! second check of the identity and the end of the work.
 
@@ -92,7 +94,8 @@ fn kernel_process(record: &Place<Process>) -> KernelProcess {
     }
 }
 
-/// The process with that identity, as it described itself; `None` if its slot is another's by now.
+/// The process with that identity, as it described itself; `None` if it left, or if its slot is
+/// another's by now.
 pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<KernelProcess> {
     let slot = (identity & 0xffff).checked_sub(1)?;
     if slot >= geometry.processes {
@@ -105,7 +108,20 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Kerne
     let process = kernel_process(&record);
     // Pairs with the fence in `join`: otherwise another process is taking the slot.
     fence(Ordering::Acquire);
-    (before == identity && found.load(Ordering::Relaxed) == identity).then_some(process)
+    let is_it = before == identity && found.load(Ordering::Relaxed) == identity;
+    (is_it && !has_left(&record)).then_some(process)
+}
+
+/// Whether the slot of a process says that it ended: it left, or another process has the slot.
+pub fn has_ended(map: &Mapping, geometry: &Geometry, identity: u32) -> bool {
+    let slot = (identity & 0xffff).checked_sub(1);
+    let Some(slot) = slot.filter(|slot| *slot < geometry.processes) else {
+        return true;
+    };
+    let record = record(map, geometry, slot);
+    // Acquire, pairs with the Release in `join`: with an identity, `left` is that of its process.
+    let found = record.field(|process| &process.identity);
+    found.load(Ordering::Acquire) != identity || has_left(&record)
 }
 
 fn has_left(record: &Place<Process>) -> bool {
@@ -143,7 +159,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
                 lock.release(opening);
                 continue;
             }
-            bury(ring, geometry, before);
+            lanes::release_all(ring, before);
         }
         // The fence keeps the stores below behind the 0, and the Release at the end keeps them
         // before the identity (both pair with the Acquires in `writers`).
@@ -166,9 +182,9 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
     None
 }
 
-/// Leaves the table: frees lanes and thread records, and stores the time in the slot.
+/// Leaves the table: frees lanes, and stores the time in the slot, which frees the thread records.
 pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
-    bury(ring, geometry, me);
+    lanes::release_all(ring, me);
     let Some(slot) = (me & 0xffff).checked_sub(1) else {
         return;
     };
@@ -192,11 +208,6 @@ pub fn unlock(me: u32, opening: &Opening) {
     }
 }
 
-fn bury(ring: &Shared, geometry: &Geometry, dead: u32) {
-    lanes::release_all(ring, dead);
-    threads::end_all(ring.mapping(), geometry, dead);
-}
-
 /// Frees the lanes and thread records of processes that died without leaving. Returns how many
 /// lanes.
 ///
@@ -205,12 +216,15 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
     let map = ring.mapping();
     let view = View::here();
     let mut freed = 0;
+    let mut owners = Owners::default();
     for slot in 0..geometry.processes {
+        if slot.is_multiple_of(Owners::SLOTS) {
+            owners = Owners::of(ring, geometry, slot);
+        }
         let record = record(map, geometry, slot);
         let identity = &record.shared().identity;
         let other = identity.load(Ordering::Acquire);
-        let owns = || owns_lanes(ring, other) || threads::any_live(map, geometry, other);
-        if other == 0 || other == me || !owns() {
+        if other == 0 || other == me || !owners.has(slot) {
             continue;
         }
         // Another handle of ours: trying its lock could lose it, if it is a lock of the process.
@@ -232,10 +246,44 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
     freed
 }
 
-fn owns_lanes(ring: &Shared, process: u32) -> bool {
-    use super::Storage;
-    (0..ring.lanes())
-        .any(|lane| lanes::process_of(ring.lane(lane).owner.load(Ordering::Relaxed)) == process)
+/// Which of some slots have processes with lanes or thread records. So all lanes and records are
+/// gone through once, and not once for each slot.
+#[derive(Default)]
+struct Owners {
+    slots: [u64; 4],
+}
+
+impl Owners {
+    /// How many slots they are.
+    const SLOTS: u32 = 256;
+
+    /// Those from `first` on. Does not allocate.
+    fn of(ring: &Shared, geometry: &Geometry, first: u32) -> Owners {
+        use super::Storage;
+        let map = ring.mapping();
+        let mut owners = Owners::default();
+        let owner = |lane| lanes::process_of(ring.lane(lane).owner.load(Ordering::Relaxed));
+        let of_lanes = (0..ring.lanes()).map(owner).filter(|process| *process != 0);
+        for process in of_lanes.chain(threads::processes(map, geometry)) {
+            let slot = (process & 0xffff).wrapping_sub(1);
+            let is_here = slot.wrapping_sub(first) < Owners::SLOTS && slot < geometry.processes;
+            // A record may name a process that had the slot before.
+            let now = || {
+                record(map, geometry, slot)
+                    .shared()
+                    .identity
+                    .load(Ordering::Relaxed)
+            };
+            if is_here && now() == process {
+                owners.slots[(slot % 256 / 64) as usize] |= 1 << (slot % 64);
+            }
+        }
+        owners
+    }
+
+    fn has(&self, slot: u32) -> bool {
+        self.slots[(slot % 256 / 64) as usize] >> (slot % 64) & 1 != 0
+    }
 }
 
 /// All processes in the table: those that write now, and those that were killed and not replaced

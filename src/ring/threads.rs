@@ -1,9 +1,18 @@
 //! The thread table: names for the threads in the entries.
 //!
 //! An entry has the kernel's id of the thread and an identity, `generation << 16 | slot`. Slots of
-//! ended threads are reused, oldest first, under another generation. An entry whose generation is
-//! gone keeps its thread id and loses only the name. It never gets another thread's: generations of
-//! a slot only grow, and a slot that had the last one is not used again.
+//! ended threads are reused under another generation, once no slot is fresh. An entry whose
+//! generation is gone keeps its thread id and loses the names and the process id, and `info` counts
+//! it. It never gets another thread's: generations of a slot only grow, and a slot that had the
+//! last one is not used again.
+//!
+//! **Which thread is forgotten first?** The one that ended first, of some that registered one after
+//! the other: its entries are overwritten first. A thread that ended a moment ago, or was killed,
+//! is what a person asks about. Of a killed one nobody stored the end, so the first thread that
+//! looks for a slot there does. There are enough slots for threads that log sixteen entries each.
+//!
+//! A thread has ended, too, if its process has: nobody goes through the slots when a process ends,
+//! because that would cost a forked child more than its fork.
 //!
 //! A thread may change its name and group while it runs. Then its record keeps its identity, and
 //! `renames` is odd meanwhile.
@@ -82,49 +91,117 @@ fn system_name() -> [u8; THREAD_NAME] {
     padded(&thread_name())
 }
 
+/// How many records a thread looks at if none is fresh, to take that of the one that ended first.
+/// Half of them stand before its own, because threads do not end in the order of their records.
+const LOOKED_AT: u32 = 32;
+
 /// Enters the calling thread in the table. Returns its identity and its thread id. The identity is
-/// 0 if every record belongs to a living thread, or had its last one. Does not allocate.
-pub fn register(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) -> (u32, u32) {
+/// 0 if every record belongs to a living thread, or had its last one. `has_ended` says it of a
+/// process. Does not allocate.
+pub fn register(
+    map: &Mapping,
+    geometry: &Geometry,
+    process: u32,
+    ticks: u64,
+    has_ended: impl Fn(u32) -> bool,
+) -> (u32, u32) {
     let tid = thread_id();
     let serials = &map.header().shared().thread_serial;
     let serial = serials.fetch_add(1, Ordering::Relaxed);
-    for i in 0..geometry.threads {
-        let slot = (serial.wrapping_add(i.into()) % u64::from(geometry.threads)) as u32;
+    // If a record was claimed meanwhile, another thread has got it.
+    while let Some((slot, former)) = free_slot(map, geometry, serial, ticks, &has_ended) {
         let record = record(map, geometry, slot).shared();
-        // Relaxed: looked at again once the record is ours. It only grows.
-        if record.generation.load(Ordering::Relaxed) == LAST_GENERATION {
-            continue;
+        if let Some(generation) = claim(record, former, process) {
+            describe(record, tid, ticks);
+            let identity = u32::from(generation) << 16 | slot;
+            // Release, pairs with the Acquires in `copy`: with the identity, all of it is there.
+            record.identity.store(identity, Ordering::Release);
+            return (identity, tid);
         }
-        // Acquire (pairs with the Release in `end`): the former owner has finished with the record.
-        let (claimed, failed) = (Ordering::Acquire, Ordering::Relaxed);
-        let claim = record.live.compare_exchange(0, process, claimed, failed);
-        if claim.is_err() {
-            continue;
-        }
-        let last = record.generation.load(Ordering::Relaxed);
-        let Some(generation) = last.checked_add(1) else {
-            record.live.store(0, Ordering::Release);
-            continue;
-        };
-        // First: if we are killed from here on, the next thread gets another one.
-        record.generation.store(generation, Ordering::Relaxed);
-        // The fence keeps the stores below behind the 0, and the Release at the end keeps them
-        // before the identity: a reader that finds the same identity before and after has read one
-        // thread's record (both pair with the Acquires in `copy`).
-        record.identity.store(0, Ordering::Relaxed);
-        fence(Ordering::Release);
-        record.tid.store(tid, Ordering::Relaxed);
-        record.pid.store(std::process::id(), Ordering::Relaxed);
-        record.start.store(ticks, Ordering::Relaxed);
-        record.end.store(0, Ordering::Relaxed);
-        record.renames.store(0, Ordering::Relaxed);
-        store_first_names(record);
-        store_bytes(&record.process_name, &process_name());
-        let identity = u32::from(generation) << 16 | slot;
-        record.identity.store(identity, Ordering::Release);
-        return (identity, tid);
     }
     (0, tid)
+}
+
+/// The slot that the next thread gets, and the process that its record names: a fresh one, or that
+/// of the thread that ended first of those that are looked at.
+fn free_slot(
+    map: &Mapping,
+    geometry: &Geometry,
+    serial: u64,
+    ticks: u64,
+    has_ended: impl Fn(u32) -> bool,
+) -> Option<(u32, u32)> {
+    let mut first_ended: Option<(u64, u32, u32)> = None;
+    let first = match serial < geometry.threads.into() {
+        true => serial,
+        false => serial - u64::from(LOOKED_AT / 2),
+    };
+    for i in 0..geometry.threads {
+        if i >= LOOKED_AT && first_ended.is_some() {
+            break;
+        }
+        let slot = (first.wrapping_add(i.into()) % u64::from(geometry.threads)) as u32;
+        let record = record(map, geometry, slot).shared();
+        // Relaxed, here and below: looked at again once the record is ours. It only grows.
+        let generation = record.generation.load(Ordering::Relaxed);
+        let process = record.live.load(Ordering::Relaxed);
+        if generation == LAST_GENERATION || (process != 0 && !has_ended(process)) {
+            continue;
+        }
+        if generation == 0 {
+            return Some((slot, process));
+        }
+        // Of a killed thread, the end is when it was noticed. If another thread takes the record at
+        // this moment, this is stored for that one, which overwrites it at its own end.
+        let noticed = || {
+            record
+                .end
+                .compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed)
+        };
+        let end = match record.end.load(Ordering::Relaxed) {
+            0 => noticed().map_or_else(|end| end, |_| ticks),
+            end => end,
+        };
+        if first_ended.is_none_or(|(first, ..)| end < first) {
+            first_ended = Some((end, slot, process));
+        }
+    }
+    first_ended.map(|(_, slot, process)| (slot, process))
+}
+
+/// Takes a record whose thread has ended, for a thread of `process`. Returns its new generation;
+/// `None` if another thread took it, or if it had its last one.
+fn claim(record: &records::Thread, former: u32, process: u32) -> Option<u16> {
+    // Acquire (pairs with the Release in `end`): the former owner has finished with the record.
+    let (claimed, failed) = (Ordering::Acquire, Ordering::Relaxed);
+    let claim = record
+        .live
+        .compare_exchange(former, process, claimed, failed);
+    claim.ok()?;
+    let last = record.generation.load(Ordering::Relaxed);
+    let Some(generation) = last.checked_add(1) else {
+        record.live.store(0, Ordering::Release);
+        return None;
+    };
+    // First: if we are killed from here on, the next thread gets another one.
+    record.generation.store(generation, Ordering::Relaxed);
+    Some(generation)
+}
+
+/// Describes the calling thread in its new record, which has no identity yet.
+fn describe(record: &records::Thread, tid: u32, ticks: u64) {
+    // The fence keeps the stores below behind the 0, and the Release behind them keeps them before
+    // the identity: a reader that finds the same identity before and after has read one thread's
+    // record (both pair with the Acquires in `copy`).
+    record.identity.store(0, Ordering::Relaxed);
+    fence(Ordering::Release);
+    record.tid.store(tid, Ordering::Relaxed);
+    record.pid.store(std::process::id(), Ordering::Relaxed);
+    record.start.store(ticks, Ordering::Relaxed);
+    record.end.store(0, Ordering::Relaxed);
+    record.renames.store(0, Ordering::Relaxed);
+    store_first_names(record);
+    store_bytes(&record.process_name, &process_name());
 }
 
 /// Stores the system's name of the calling thread, and no group.
@@ -196,12 +273,11 @@ pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, ticks: u64) {
     }
 }
 
-/// Whether a process has records of threads that did not end.
-pub fn any_live(map: &Mapping, geometry: &Geometry, process: u32) -> bool {
-    (0..geometry.threads).any(|slot| {
-        let live = record(map, geometry, slot).field(|thread| &thread.live);
-        live.load(Ordering::Relaxed) == process
-    })
+/// The processes that records name, each as often as it has records.
+pub fn processes<'a>(map: &'a Mapping, geometry: &'a Geometry) -> impl Iterator<Item = u32> + 'a {
+    let live = |slot| record(map, geometry, slot).field(|thread| &thread.live);
+    let processes = (0..geometry.threads).map(move |slot| live(slot).load(Ordering::Relaxed));
+    processes.filter(|process| *process != 0)
 }
 
 /// Ends all threads of a process, without storing a time.
@@ -222,12 +298,15 @@ pub fn copy(map: &Mapping, geometry: &Geometry, slot: u32, copy: &mut [u8]) {
     for _ in 0..64 {
         // Acquire (both pair with the Releases in `register` and `rename`).
         let before = identity.load(Ordering::Acquire);
+        if before == 0 {
+            return copy.fill(0);
+        }
         let written = renames.load(Ordering::Acquire);
         map.read(geometry.thread().at(slot), copy);
         // Pairs with the fences in `register` and `rename`: if the words are unchanged, nobody had
         // begun to overwrite what was copied.
         fence(Ordering::Acquire);
-        if before == 0 || identity.load(Ordering::Relaxed) != before {
+        if identity.load(Ordering::Relaxed) != before {
             return copy.fill(0);
         }
         if written.is_multiple_of(2) && renames.load(Ordering::Relaxed) == written {
@@ -244,7 +323,8 @@ pub struct Recorded {
     pub thread: Thread,
     /// Whether its name is the system's, which may have changed since.
     pub is_system_named: bool,
-    /// The identity of its process; 0 if the thread has ended.
+    /// The identity of its process; 0 if the thread has ended. If its process has, it is that of no
+    /// process, or of one that left.
     pub process: u32,
     /// Changes when its names do.
     pub renames: u32,

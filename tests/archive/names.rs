@@ -108,3 +108,43 @@ fn a_thread_that_the_system_renames_has_its_new_name_in_later_events() {
     assert_eq!(names(), ["first name", "second name"]);
     recorder.finish();
 }
+
+#[test]
+fn a_recorder_that_reads_in_time_names_all_threads() {
+    let name = Name::new("many-threads");
+    let timeline = Timeline::with_size(name.path(), 1024, 4096).expect("created");
+    let event = define(&timeline);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("flight.tla");
+    let attached: Attached = attach(name.path());
+    let mut output = Output::open(&file, Keeping::default()).expect("opened");
+    let mut recorder = Recorder::new(&attached, &mut output, Form::Blocks).expect("begun");
+    let records = i64::from(attached.info().thread_capacity);
+    let threads = 5 * records;
+    for who in 0..threads {
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                timeline
+                    .thread(format!("worker {who}").as_str(), None)
+                    .expect("named");
+                log(&timeline, event, who..who + 1);
+            });
+            thread.join().expect("ended");
+        });
+        // As late as it may read.
+        if who % records == records - 1 {
+            while recorder.step() {}
+        }
+    }
+    recorder.finish();
+    assert_eq!(attached.forgotten(), (threads - records) as u64);
+    let archive = Archive::open(&file).expect("an archive");
+    let mut numbers = Vec::new();
+    for event in archive.events() {
+        let named = format!("worker {}", event.args[1]);
+        assert_eq!(event.thread.name.as_deref(), Some(named.as_str()));
+        assert_eq!(event.thread.pid, Some(std::process::id().into()));
+        numbers.push(event.args[1]);
+    }
+    assert_eq!(numbers, (0..threads).collect::<Vec<_>>());
+}

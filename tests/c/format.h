@@ -52,8 +52,8 @@ typedef struct {
   uint64_t dropped_interrupted, dropped_no_lane, dropped_no_chunk, dropped_bad_event, dropped_undefined;
   uint64_t dropped_important;
   uint64_t not_interned, dropped_refused;
-  uint64_t anchors_taken, dropped_closed;
-  unsigned char unused_910[0x940 - 0x910];
+  uint64_t anchors_taken, dropped_closed, dropped_not_joined;
+  unsigned char unused_918[0x940 - 0x918];
   anchor_t anchors[16];
   uint64_t rules_serial, rules_applied;
   uint64_t channels_on, channels_switched;
@@ -165,6 +165,7 @@ AT(header_t, not_interned, 0x8f0);
 AT(header_t, dropped_refused, 0x8f8);
 AT(header_t, anchors_taken, 0x900);
 AT(header_t, dropped_closed, 0x908);
+AT(header_t, dropped_not_joined, 0x910);
 AT(header_t, anchors, 0x940);
 AT(header_t, rules_serial, 0xb40);
 AT(header_t, rules_applied, 0xb48);

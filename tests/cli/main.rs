@@ -20,6 +20,7 @@ mod examples;
 mod filters;
 mod following;
 mod foreign;
+mod forgotten;
 mod gaps;
 mod growing;
 mod guide;

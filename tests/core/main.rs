@@ -7,6 +7,7 @@ mod allocator;
 mod channels;
 mod concurrency;
 mod derive;
+mod forbidden;
 mod fork;
 mod generic;
 mod golden;
@@ -20,6 +21,7 @@ mod names;
 
 mod payload;
 mod privileges;
+mod remembered;
 mod span;
 mod statement;
 mod storm;

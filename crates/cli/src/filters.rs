@@ -1,6 +1,6 @@
 //! The options of verbs that say which events are wanted.
 
-use std::ops::RangeInclusive;
+use std::ops::{Deref, RangeInclusive};
 
 use timeline::{Event, Order, Priority, Source};
 use timeline_archive::{Archive, ArchiveEvents};
@@ -80,9 +80,9 @@ fn needle(text: &str) -> Result<Needle, Error> {
 
 impl Filters {
     /// The conditions.
-    pub fn query(&self) -> Query {
+    pub fn query(&self) -> Asked {
         let cores = self.core.iter().flat_map(|cores| cores.0.iter().cloned());
-        Query {
+        Asked(Query {
             categories: self.category.clone(),
             events: self.event.clone(),
             priorities: self.priority.clone(),
@@ -93,6 +93,34 @@ impl Filters {
             until: self.until,
             expressions: self.conditions.clone(),
             texts: self.grep.iter().cloned().collect(),
+            ..Query::default()
+        })
+    }
+}
+
+/// What was asked for. Says at its end how many events it does not show because their process is
+/// not known.
+pub struct Asked(Query);
+
+impl Deref for Asked {
+    type Target = Query;
+
+    fn deref(&self) -> &Query {
+        &self.0
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let unknown = self.of_unknown_process.get();
+        if unknown > 0 {
+            let (what, is) = (
+                things(unknown, "event"),
+                if unknown == 1 { "is" } else { "are" },
+            );
+            output::say(format_args!(
+                "{what} of an unknown process {is} left out by --pid: their threads are forgotten"
+            ));
         }
     }
 }

@@ -65,7 +65,7 @@ impl Log {
         let process = self.index.page().process.load(Ordering::Relaxed);
         self.index.close();
         if process != 0 {
-            processes::leave(ring, &self.geometry, process, self.clock.now());
+            processes::leave(ring, &self.geometry, process, self.time_of_end());
             self.file
                 .with(|opening| processes::unlock(process, opening));
         }

@@ -46,7 +46,7 @@ impl Log {
                 self.keep(state, pending);
             }
             // It cannot join now, or is at its end.
-            None => self.dropped(|header| &header.dropped_no_lane),
+            None => self.dropped(|header| &header.dropped_not_joined),
         }
     }
 

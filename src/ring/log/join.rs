@@ -3,7 +3,7 @@
 //! thread ends, it gives its lane back.
 
 use super::Log;
-use crate::clock::settle;
+use crate::clock::{self, settle};
 use crate::layout::words::entry_thread;
 use crate::ring::local::{self, Joining, NO_LANE, ThreadState, is_time, may_try};
 use crate::ring::pending::Pending;
@@ -36,12 +36,14 @@ impl Log {
             (Some(joining), pending) => {
                 let state = self.join_thread(&joining);
                 if let Some(pending) = pending {
-                    let logged = state.is_some_and(|state| {
+                    let log = |state| {
                         self.append(state, pending)
                             || (self.take_lane(state) && self.append_through(state, pending))
-                    });
-                    if !logged {
-                        self.dropped(|header| &header.dropped_no_lane);
+                    };
+                    match state.map(log) {
+                        Some(true) => {}
+                        Some(false) => self.dropped(|header| &header.dropped_no_lane),
+                        None => self.dropped(|header| &header.dropped_not_joined),
                     }
                 }
                 // The thread is at its end, and this is the last call that it makes here.
@@ -76,6 +78,9 @@ impl Log {
             state.waiting.store(0, Ordering::Relaxed);
             return None;
         }
+        if clock::is_forbidden() {
+            return None;
+        }
         let process = self.process()?;
         let (thread, tid) = self.register(process);
         state.waiting.store(0, Ordering::Relaxed);
@@ -101,7 +106,10 @@ impl Log {
     fn register(&self, process: u32) -> (u32, u32) {
         let register = || {
             let ticks = self.clock.now();
-            threads::register(self.ring.mapping(), &self.geometry, process, ticks)
+            let (map, geometry) = (self.ring.mapping(), &self.geometry);
+            threads::register(map, geometry, process, ticks, |other| {
+                processes::has_ended(map, geometry, other)
+            })
         };
         match register() {
             (0, tid) => {
@@ -300,7 +308,15 @@ impl Log {
             self.ring.mapping(),
             &self.geometry,
             thread,
-            self.clock.now(),
+            self.time_of_end(),
         );
+    }
+
+    /// The ticks at the end of a thread or a handle, which may be forbidden to read them by then.
+    pub(super) fn time_of_end(&self) -> u64 {
+        match clock::is_forbidden() {
+            true => 1,
+            false => self.clock.now(),
+        }
     }
 }

@@ -218,7 +218,11 @@ impl Log {
             // Checked here, before looking for a lane, because disabling cancellation costs more
             // than all of this.
             Some(state) if local::is_too_early(state, self.index.key()) => {
-                self.dropped(|header| &header.dropped_no_lane);
+                let is_joined = state.key.load(Ordering::Relaxed) == self.index.key();
+                self.dropped(match is_joined {
+                    true => |header| &header.dropped_no_lane,
+                    false => |header| &header.dropped_not_joined,
+                });
             }
             _ => self.first_event(Some(pending)),
         }

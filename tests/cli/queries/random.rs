@@ -44,6 +44,7 @@ impl Asked {
             until: self.until,
             expressions: self.spelled.iter().map(read).collect(),
             texts: self.text.iter().map(needle).collect(),
+            ..Query::default()
         }
     }
 }

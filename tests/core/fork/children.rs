@@ -251,14 +251,22 @@ pub fn forks_many(given: &[String]) {
 #[test]
 fn two_thousand_short_children_use_up_no_places_and_no_lanes() {
     let name = Name::new("many");
-    let opener = Timeline::with_size(name.path(), 4096, 2048).expect("created");
+    // It remembers as many threads as there are sixteens of entries.
+    let opener = Timeline::with_size(name.path(), 65_536, 2048).expect("created");
     define(&opener);
     Process::start(forks_many, &[name.path()]).finish();
     let attached = attach(name.path());
     let events = events(&attached);
     let rounds: Vec<i64> = events.iter().map(|e| checked(e).1).collect();
     assert_eq!(rounds, (0..2000).collect::<Vec<_>>());
-    assert!(events.iter().all(|e| i64::from(e.tid) == e.args[0]));
+    for event in &events {
+        let thread = attached.thread(event).expect("its process is known");
+        assert_eq!(
+            [event.tid, thread.tid, thread.pid].map(i64::from),
+            [event.args[0]; 3]
+        );
+    }
+    assert_eq!(attached.forgotten(), 0);
     let info = attached.info();
     assert_eq!(info.dropped.total(), 0);
     assert!(

@@ -24,7 +24,7 @@ pub enum Fork {
 }
 
 /// Forks; the child runs `f` under a deadline of its own and ends without cleaning up.
-fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
+pub fn fork(how: Fork, f: impl FnOnce()) -> libc::pid_t {
     let pid = fork_on(how);
     if pid == 0 {
         crate::support::deadline();

@@ -61,7 +61,11 @@ pub fn run(args: &Args) -> Result {
                 (false, true) => "live",
                 (false, false) => "no writer",
             };
-            (object(&path, &info), kind, lines(&info, &output::theme()))
+            let forgotten = at.forgotten();
+            let mut object = object(&path, &info);
+            object["events_of_forgotten_threads"] = forgotten.into();
+            let lines = lines(&info, forgotten, &output::theme());
+            (object, kind, lines)
         }
         Opened::Archive(found) => {
             let found = archive::Found::of(&found);
@@ -86,7 +90,7 @@ pub fn run(args: &Args) -> Result {
     Ok(())
 }
 
-fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
+fn lines(info: &Info, forgotten: u64, theme: &Theme) -> Vec<(&'static str, Line)> {
     vec![
         ("level", level(info).into()),
         ("channels", channels(info).into()),
@@ -96,6 +100,7 @@ fn lines(info: &Info, theme: &Theme) -> Vec<(&'static str, Line)> {
         ("reach", reach(info).into()),
         ("dropped", dropped(info, theme)),
         ("writers", writers(info, theme)),
+        ("threads", threads(info, forgotten, theme)),
         ("created", created(info).into()),
         ("clock", clock(info).into()),
         ("ring", ring(info).into()),
@@ -117,7 +122,7 @@ pub fn level(info: &Info) -> String {
     match info.boost {
         Level::NONE => info.rules.to_string(),
         boost if info.boost_is_stale => format!(
-            "{} (a sampler that died left it at {boost}; `timeline priority` resets it)",
+            "{} (a sampler that was killed left it at {boost})",
             info.rules
         ),
         boost => format!("{} (sampled up to {boost})", info.rules),
@@ -242,6 +247,10 @@ fn dropped(info: &Info, theme: &Theme) -> Line {
             "by signal handlers that interrupted a log call",
         ),
         (dropped.no_lane, "because no lane was free"),
+        (
+            dropped.not_joined,
+            "because their process or thread could not join",
+        ),
         (dropped.no_chunk, "because no chunk was free"),
         (dropped.bad_event, "with an event number out of range"),
         (
@@ -280,6 +289,25 @@ fn writers(info: &Info, theme: &Theme) -> Line {
         };
     }
     names
+}
+
+/// How many threads have logged, and how many events are of those that are forgotten.
+fn threads(info: &Info, forgotten: u64, theme: &Theme) -> Line {
+    let kept = Count(info.thread_capacity.into());
+    let line = Line::from(format!(
+        "{}; the names of {kept} are kept",
+        Count(info.threads)
+    ));
+    match forgotten {
+        0 => line,
+        1 => line
+            .text("; ")
+            .styled(theme.bad, "1 event is of a thread that is forgotten"),
+        events => {
+            let events = format!("{} events are of threads that are forgotten", Count(events));
+            line.text("; ").styled(theme.bad, events)
+        }
+    }
 }
 
 fn created(info: &Info) -> String {
@@ -424,6 +452,7 @@ pub fn object(path: &str, info: &Info) -> Value {
             "total": info.dropped.total(),
             "interrupted": info.dropped.interrupted,
             "no_lane": info.dropped.no_lane,
+            "not_joined": info.dropped.not_joined,
             "no_chunk": info.dropped.no_chunk,
             "bad_event": info.dropped.bad_event,
             "undefined": info.dropped.undefined,
@@ -432,6 +461,8 @@ pub fn object(path: &str, info: &Info) -> Value {
             "closed": info.dropped.closed,
         },
         "writers": writers,
+        "threads": info.threads,
+        "threads_remembered": info.thread_capacity,
         "created": clock.format(info.created_unix_nanos),
         "creator_pid": info.creator_pid,
         "creator_exe": info.creator_exe,

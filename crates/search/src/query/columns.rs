@@ -9,7 +9,7 @@ use std::rc::Rc;
 use timeline::{Event, EventId, Syntax};
 use timeline_archive::{BlockColumns, BlockRanges, Places, Select, ShapeValues, UnitInfo};
 
-use super::filter::{Decision, Filter};
+use super::filter::{ByThread, Decision, Filter};
 use super::program::{MOST_FORMS, Program, Programs};
 use super::text_plan::{Rows, TextPlan};
 
@@ -95,14 +95,21 @@ impl<'a> Filter<'a> {
             return Some(());
         }
         let threads = columns.threads().iter();
-        let are_wanted: Vec<bool> = threads
-            .map(|(thread, tid)| self.is_of_thread(*thread, *tid))
+        let decided: Vec<ByThread> = threads
+            .map(|(thread, tid)| self.decide_thread(*thread, *tid))
             .collect();
-        if !are_wanted.contains(&true) {
+        if decided.iter().all(|by| *by == ByThread::NotWanted) {
             places.clear_range(0..places.len());
-        } else if are_wanted.contains(&false) {
+        } else if decided.iter().any(|by| *by != ByThread::Wanted) {
             let numbers = columns.thread_numbers()?;
-            keep(places, |place| are_wanted[usize::from(numbers[place])]);
+            let by = |place| decided[usize::from(numbers[place])];
+            keep(places, |place| by(place) != ByThread::NotWanted);
+            // They are counted when they are made.
+            let unknown = places
+                .iter()
+                .filter(|place| by(*place) == ByThread::UnknownProcess);
+            let unknown: Vec<usize> = unknown.collect();
+            unknown.into_iter().for_each(|place| places.ask(place));
         }
         Some(())
     }

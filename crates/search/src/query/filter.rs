@@ -35,9 +35,18 @@ pub struct Filter<'a> {
     /// What the texts say about the values of definitions, by the form in which events have them.
     pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Rc<TextPlan<'a>>)>>,
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
-    threads: HashMap<(ThreadRef, u32), bool>,
+    threads: HashMap<(ThreadRef, u32), ByThread>,
     renames: u64,
     messages: Messages<'a>,
+}
+
+/// What the conditions say about the events of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ByThread {
+    Wanted,
+    NotWanted,
+    /// They want some processes, and nobody knows of which one it is.
+    UnknownProcess,
 }
 
 /// What the conditions say about the events of a definition.
@@ -76,11 +85,17 @@ impl<'a> Filter<'a> {
 
     /// Whether an event of the source is wanted.
     pub fn matches(&mut self, event: &Event) -> bool {
-        self.is_on_core(event)
-            && self.is_in_time(event)
-            && self.is_of_thread(event.thread, event.tid)
+        let by_thread = match self.is_on_core(event) && self.is_in_time(event) {
+            true => self.decide_thread(event.thread, event.tid),
+            false => ByThread::NotWanted,
+        };
+        let meets = by_thread != ByThread::NotWanted
             && self.is_of_definition(event)
-            && self.has_text(event)
+            && self.has_text(event);
+        if meets && by_thread == ByThread::UnknownProcess {
+            self.query.of_unknown_process.add_one();
+        }
+        meets && by_thread == ByThread::Wanted
     }
 
     /// Asks for the names of threads anew, if one may have changed. Worth calling from time to time
@@ -125,10 +140,10 @@ impl<'a> Filter<'a> {
         })
     }
 
-    pub(super) fn is_of_thread(&mut self, thread: ThreadRef, tid: u32) -> bool {
+    pub(super) fn decide_thread(&mut self, thread: ThreadRef, tid: u32) -> ByThread {
         let Query { threads, pids, .. } = self.query;
         if threads.is_empty() && pids.is_empty() {
-            return true;
+            return ByThread::Wanted;
         }
         let key = (thread, tid);
         if let Some(decided) = self.threads.get(&key) {
@@ -142,8 +157,13 @@ impl<'a> Filter<'a> {
             (tid != 0 && wanted.parse() == Ok(tid))
                 || name.is_some_and(|name| matches_pattern(wanted, name))
         };
-        let decided = (threads.is_empty() || threads.iter().any(is_it))
-            && (pids.is_empty() || (pid != 0 && pids.contains(&pid)));
+        let is_wanted_thread = threads.is_empty() || threads.iter().any(is_it);
+        let decided = match is_wanted_thread && !pids.is_empty() {
+            true if pid == 0 => ByThread::UnknownProcess,
+            true if pids.contains(&pid) => ByThread::Wanted,
+            false if is_wanted_thread => ByThread::Wanted,
+            _ => ByThread::NotWanted,
+        };
         if thread.is_some() {
             if self.threads.len() >= MOST_THREADS {
                 self.threads.clear();

@@ -36,6 +36,8 @@ pub use range::{numbers, priorities};
 pub use zone::{local_now, local_zone};
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use timeline::{Priority, Source};
 
@@ -63,6 +65,24 @@ pub struct Query {
     pub expressions: Vec<Expression>,
     /// Texts. Each must be in a line of the message.
     pub texts: Vec<Needle>,
+    /// Of events that meet all conditions but [`Query::pids`], how many are of a process that is
+    /// not known, so far: the timeline has forgotten their threads. Clones count together.
+    pub of_unknown_process: Counter,
+}
+
+/// Counts, for all its clones.
+#[derive(Debug, Clone, Default)]
+pub struct Counter(Arc<AtomicU64>);
+
+impl Counter {
+    /// The count so far.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn add_one(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Query {

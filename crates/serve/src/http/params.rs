@@ -195,6 +195,7 @@ impl Params {
                 .all("grep")
                 .map(|text| Needle::text(text, Case::Smart))
                 .collect::<std::result::Result<_, _>>()?,
+            ..Query::default()
         })
     }
 

@@ -1,0 +1,162 @@
+//! Tests which threads a timeline remembers when more log than it has records for.
+
+use std::os::fd::AsRawFd;
+
+use timeline::layout::Geometry;
+use timeline::{Attached, Order, Timeline};
+
+use crate::fork::{Fork, fork, reap};
+use crate::important::define_important;
+use crate::support::{Name, Process, arguments, attach, checked, define, hear, say};
+
+const ENTRIES: u64 = 1024;
+
+/// Logs one event in each of some threads that come one after the other.
+fn short_threads(timeline: &Timeline, who: std::ops::Range<i64>) {
+    let event = define(timeline);
+    for who in who {
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| timeline.log(event, arguments(who, 0)));
+            thread.join().expect("ended");
+        });
+    }
+}
+
+/// Who logged the events whose threads are known.
+fn known(attached: &Attached) -> Vec<i64> {
+    let events = attached.events(Order::OldestFirst);
+    let known = events.filter(|event| attached.thread(event).is_some());
+    known.map(|event| checked(&event).0).collect()
+}
+
+#[test]
+fn the_last_threads_are_known_and_events_of_the_others_are_counted() {
+    let name = Name::new("last");
+    let timeline = name.create(ENTRIES);
+    let records = i64::from(Geometry::new(ENTRIES, 2048).threads);
+    short_threads(&timeline, 0..records);
+    let attached = attach(name.path());
+    assert_eq!(known(&attached), (0..records).collect::<Vec<_>>());
+    assert_eq!(attached.forgotten(), 0);
+    short_threads(&timeline, records..records + 100);
+    assert_eq!(known(&attached), (100..records + 100).collect::<Vec<_>>());
+    assert_eq!(attached.forgotten(), 100);
+    let info = attached.info();
+    let expected = (records as u64 + 100, records as u32);
+    assert_eq!((info.threads, info.thread_capacity), expected);
+    // A snapshot says the same.
+    let copy = name.beside(".saved");
+    timeline.save(&copy).expect("saved");
+    assert_eq!(attach(&copy).forgotten(), 100);
+    timeline::unlink(&copy).expect("removed");
+}
+
+#[test]
+fn the_thread_that_ended_first_is_forgotten_first() {
+    let name = Name::new("order");
+    let timeline = name.create(ENTRIES);
+    let records = i64::from(Geometry::new(ENTRIES, 2048).threads);
+    let event = define(&timeline);
+    std::thread::scope(|scope| {
+        let (go_on, told) = std::sync::mpsc::channel();
+        let timeline = &timeline;
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let long = scope.spawn(move || {
+            timeline.log(event, arguments(-1, 0));
+            ready.send(()).expect("heard");
+            told.recv().expect("told");
+            timeline.log(event, arguments(-1, 1));
+        });
+        is_ready.recv().expect("it logged");
+        // Its record is the next in turn behind these.
+        short_threads(timeline, 1..records);
+        go_on.send(()).expect("heard");
+        long.join().expect("ended");
+    });
+    short_threads(&timeline, records..records + 10);
+    let known = known(&attach(name.path()));
+    assert_eq!(
+        known.iter().filter(|who| **who == -1).count(),
+        2,
+        "{known:?}"
+    );
+}
+
+/// Logs one event, and is killed.
+fn logs_once(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    timeline.log(event, arguments(-1, 0));
+    say("logged");
+    hear();
+}
+
+#[test]
+fn a_killed_process_is_known_longer_than_threads_that_ended_before() {
+    let name = Name::new("murdered");
+    let timeline = name.create(ENTRIES);
+    let records = i64::from(Geometry::new(ENTRIES, 2048).threads);
+    let mut child = Process::start(logs_once, &[name.path()]);
+    assert_eq!(child.line(), "logged");
+    // Its record is the first in turn behind these.
+    short_threads(&timeline, 1..records);
+    child.kill();
+    // Another process takes its place.
+    let mut next = Process::start(logs_once, &[name.path()]);
+    assert_eq!(next.line(), "logged");
+    short_threads(&timeline, records..records + 10);
+    let attached = attach(name.path());
+    let known = known(&attached);
+    assert_eq!(
+        known.iter().filter(|who| **who == -1).count(),
+        2,
+        "{known:?}"
+    );
+    next.kill();
+}
+
+/// Holds the places of all processes but this one, as living processes would.
+fn hold_places(name: &Name) -> std::fs::File {
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(name.file());
+    let file = file.expect("opened");
+    // SAFETY: all zeros are a valid flock.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = libc::F_WRLCK as _;
+    lock.l_whence = libc::SEEK_SET as _;
+    lock.l_start = (1 << 62) + 4096 + 1;
+    lock.l_len = i64::from(Geometry::new(ENTRIES, 2048).processes) - 1;
+    // SAFETY: the descriptor is open, and the lock is valid.
+    let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) };
+    assert_eq!(locked, 0, "{}", std::io::Error::last_os_error());
+    file
+}
+
+/// Forks a child that logs, while there is no place for it.
+fn forks_once(given: &[String]) {
+    let name = Name::chosen(given[0].clone());
+    let timeline = name.create(ENTRIES);
+    let event = define(&timeline);
+    let important = define_important(&timeline);
+    timeline.log(event, arguments(1, 0));
+    let held = hold_places(&name);
+    reap(fork(Fork::Library, || {
+        (0..3).for_each(|i| timeline.log(event, arguments(2, i)));
+        timeline.log(important, arguments(2, 3));
+    }));
+    let dropped = attach(name.path()).info().dropped;
+    assert_eq!((dropped.not_joined, dropped.total()), (4, 4));
+    drop(held);
+    reap(fork(Fork::Library, || timeline.log(event, arguments(3, 0))));
+    let attached = attach(name.path());
+    assert_eq!(known(&attached), [1, 3]);
+    assert_eq!(attached.info().dropped.total(), 4);
+}
+
+#[test]
+fn a_full_process_table_is_not_reported_as_a_want_of_lanes() {
+    let name = Name::new("places");
+    Process::start(forks_once, &[name.path()]).finish();
+}
