@@ -7,6 +7,7 @@ use timeline::Attached;
 
 use crate::info;
 use crate::output;
+use crate::target::restore_level;
 
 /// How often to look which timeline the name leads to.
 const ASK: Duration = Duration::from_millis(200);
@@ -58,6 +59,7 @@ impl<'a> Restart<'a> {
     /// The timeline that has taken the name since, if there is one. If the name is gone, this says
     /// so once.
     pub fn next(&mut self) -> Option<Attached> {
+        restore_level(self.at);
         if !self.at.replaced() {
             return None;
         }

@@ -39,6 +39,16 @@ pub enum Opened {
     Archive(Box<Archive>),
 }
 
+/// Brings the level back if a sampler was killed while it was raised, and says so.
+pub fn restore_level(at: &Attached) {
+    if at.restore_level() {
+        let (path, level) = (at.path().display(), at.level());
+        output::say(format_args!(
+            "{path}: a sampler was killed and had left the level raised; it is {level} again"
+        ));
+    }
+}
+
 impl Target {
     /// The timeline or archive of this name.
     pub fn named(path: PathBuf) -> Target {
@@ -97,7 +107,9 @@ impl Target {
 
     /// Attaches for reading.
     pub fn attach(&self) -> Result<Attached> {
-        Attached::open(self.path()).map_err(|error| self.explain(error))
+        let at = Attached::open(self.path()).map_err(|error| self.explain(error))?;
+        restore_level(&at);
+        Ok(at)
     }
 
     /// Attaches for changing the level.
@@ -144,7 +156,10 @@ impl Target {
         let path = self.path();
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
         let error = match Attached::open(path) {
-            Ok(at) => return Ok(Opened::Ring(Box::new(at))),
+            Ok(at) => {
+                restore_level(&at);
+                return Ok(Opened::Ring(Box::new(at)));
+            }
             Err(error) => error,
         };
         if path.is_dir() {

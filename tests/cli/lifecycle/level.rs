@@ -5,9 +5,11 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use timeline::layout::Header;
 use timeline::{Attached, Control, Error, EventId, Level, Priority, Timeline};
 
+use crate::command::{Running, eventually, succeed};
 use crate::support::{Name, Process, attach, hear, say};
 
 const EVERY: Duration = Duration::from_millis(4);
@@ -335,4 +337,68 @@ fn what_a_sampler_left_raised_at_exit_is_cleared_by_the_next_open() {
         assert_eq!(handle.level(), level(Priority::Error));
         assert!(handle.enabled(events[0].1) && !handle.enabled(events[6].1));
     }
+}
+
+#[test]
+fn what_a_killed_sampler_left_raised_is_restored_by_the_next_reader() {
+    for reader in ["dump", "info", "tail"] {
+        let name = Name::new("read");
+        let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+        let events = one_of_each(&timeline);
+        timeline.priority(level(Priority::Error)).expect("set");
+        let library = events[6].1;
+        let mut child = Process::start(samples, &[name.path()]);
+        assert_eq!(child.line(), "on");
+        // While it lives, nobody touches it.
+        succeed(&["info", name.path()]);
+        assert!(timeline.enabled(library));
+        // A reader that is there already, or one that comes.
+        let mut follower = (reader == "tail").then(|| Running::start(&["tail", name.path()]));
+        if let Some(follower) = &mut follower {
+            timeline.log(events[0].1, [1]);
+            let has_begun = |lines: &[String]| !lines.is_empty();
+            follower.stdout_until("the first event", has_begun);
+        }
+        child.kill();
+        match follower {
+            None => {
+                let said = succeed(&[reader, name.path()]).stderr;
+                assert!(said.contains("a sampler was killed"), "{said}");
+            }
+            Some(_) => eventually("the level is restored", || !timeline.enabled(library)),
+        }
+        assert!(
+            !timeline.enabled(library) && timeline.enabled(events[0].1),
+            "{reader}"
+        );
+        assert_eq!(attach(name.path()).info().boost, Level::NONE, "{reader}");
+    }
+}
+
+#[test]
+fn a_raise_of_a_watch_that_was_killed_is_restored_by_the_next_reader() {
+    let name = Name::new("raise");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let events = one_of_each(&timeline);
+    timeline.priority(level(Priority::Error)).expect("set");
+    let library = events[6].1;
+    let watch = [
+        "watch",
+        name.path(),
+        "--when",
+        "event level.error",
+        "--then",
+        "priority all for 1h",
+    ];
+    let watch = Running::start(&watch);
+    eventually("the level is raised", || {
+        timeline.log(events[0].1, [1]);
+        timeline.enabled(library)
+    });
+    watch.signal(Signal::SIGKILL);
+    watch.finish();
+    assert!(timeline.enabled(library));
+    succeed(&["dump", name.path()]);
+    assert!(!timeline.enabled(library));
+    assert_eq!(attach(name.path()).info().boost, Level::NONE);
 }
