@@ -63,6 +63,8 @@ pub fn run(args: &Args) -> Result {
             };
             let forgotten = at.forgotten();
             let mut object = object(&path, &info);
+            object["threads"] = info.threads.into();
+            object["threads_remembered"] = info.thread_capacity.into();
             object["events_of_forgotten_threads"] = forgotten.into();
             let lines = lines(&info, forgotten, &output::theme());
             (object, kind, lines)
@@ -461,8 +463,6 @@ pub fn object(path: &str, info: &Info) -> Value {
             "closed": info.dropped.closed,
         },
         "writers": writers,
-        "threads": info.threads,
-        "threads_remembered": info.thread_capacity,
         "created": clock.format(info.created_unix_nanos),
         "creator_pid": info.creator_pid,
         "creator_exe": info.creator_exe,
