@@ -58,6 +58,8 @@ fn info_counts_events_of_forgotten_threads_and_a_filter_by_pid_says_what_it_leav
         (&100.into(), &64.into())
     );
 
+    // A recorder waits for it.
+    drop(tl);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (snapshot, archive, blocks) = (path("s.timeline"), path("plain.tla"), path("blocks.tla"));
