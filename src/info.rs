@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::clock::ClockKind;
+use crate::clock::{ClockKind, ClockStep};
 use crate::event::{Channel, Level, Rules};
 use crate::layout::words::Cursor;
 use crate::layout::{Bound, Header};
@@ -58,6 +58,8 @@ pub struct Info {
     pub clock: ClockKind,
     /// Ticks per second, if known.
     pub ticks_per_second: Option<f64>,
+    /// Moments at which the wall clock was set: see [`Attached::steps`](crate::Attached::steps).
+    pub steps: Vec<ClockStep>,
     /// When it was created, in nanoseconds since the epoch.
     pub created_unix_nanos: u64,
     /// The process that created it.
@@ -196,6 +198,7 @@ pub(crate) fn info(
             && segment.sampler(file).is_none(),
         clock: facts.clock,
         ticks_per_second,
+        steps: Vec::new(),
         created_unix_nanos: facts.created_unix,
         creator_pid: facts.creator_pid,
         creator_exe: facts.creator_exe.clone(),

@@ -376,8 +376,35 @@ impl Snapshot<'_> {
         let next = next.unwrap_or(self.segment.ring.chunks().into());
         h.next_ticket = next.into();
         self.anchors(&mut h);
+        self.stretches(&mut h)?;
         segment::seal(&mut h);
         self.out.write_all_at(h.bytes_mut(), 0)
+    }
+
+    /// Writes the stretches of the wall clock, and one that ends behind this moment, if those have
+    /// ended and the clock still runs.
+    fn stretches(&self, h: &mut Header) -> std::io::Result<()> {
+        h.stretch_begun = 0.into();
+        let Some(stretches) = self.segment.stretches() else {
+            return Ok(());
+        };
+        let mut all = stretches.course(stretches.newest()).stretches().to_vec();
+        if self.segment.clock_runs()
+            && let Some(last) = all.last()
+            && let Some(look) = stretches.look().filter(|look| look.ticks >= last.end())
+        {
+            all.extend(stretches.next(last, look));
+        }
+        let region = self.segment.geometry.stretches;
+        let slots = (region.length / region.stride) as usize;
+        let kept = &all[all.len().saturating_sub(slots)..];
+        let mut bytes = vec![0; region.length as usize];
+        for (serial, stretch) in (1..).zip(kept) {
+            let at = (serial % slots as u64 * region.stride) as usize;
+            records::Stretch::edit(&mut bytes[at..], |slot| stretch.put(serial, slot));
+        }
+        h.newest_stretch = (kept.len() as u64).into();
+        self.out.write_all_at(&bytes, region.offset)
     }
 
     /// Writes the timeline's anchors, and one of this moment if its clock still runs.

@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::clock::{Anchor, ClockKind, TimeBase};
+use crate::clock::{Anchor, ClockKind, Look, Stretches, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::{self, Bound, Geometry, HEADER_SIZE, Header, header};
@@ -169,9 +169,16 @@ impl Segment {
     /// The first anchor stays for good: the further apart two anchors are, the better the tick
     /// rate. The others take turns.
     pub fn add_anchor(&self) {
-        let Some(anchor) = self.own_anchor(&self.anchors()) else {
+        let anchors = self.anchors();
+        let Some(anchor) = self.own_anchor(&anchors) else {
             return;
         };
+        if let Some(stretches) = self.stretches() {
+            match stretches.newest() {
+                0 => stretches.begin(Some(self.creation())),
+                _ => stretches.check(),
+            }
+        }
         let header = self.map.header().shared();
         let serial = header.anchors_taken.load(Ordering::Relaxed);
         let [first, others @ ..] = &header.anchors;
@@ -189,6 +196,20 @@ impl Segment {
         let serial = serial.wrapping_add(1);
         place.serial.store(serial, Ordering::Release);
         header.anchors_taken.store(serial, Ordering::Relaxed);
+    }
+
+    /// The stretches of the wall clock, if it has a place for them.
+    pub fn stretches(&self) -> Option<Stretches<'_>> {
+        Stretches::of(&self.map, &self.geometry, self.facts.clock)
+    }
+
+    /// The moment of its creation.
+    fn creation(&self) -> Look {
+        let ticks = self.map.header().field(|header| &header.created_ticks);
+        Look {
+            ticks: ticks.load(Ordering::Relaxed),
+            realtime: self.facts.created_unix,
+        }
     }
 
     /// An anchor of this moment to add to the others. `None` if its ticks may not be comparable
@@ -263,7 +284,8 @@ impl Segment {
         !self.facts.snapshot && self.this_boot == Some(true)
     }
 
-    /// Converts this timeline's ticks to time. If its clock runs, the reader's own anchor is added.
+    /// Converts this timeline's ticks to time, without its stretches. If its clock runs, the
+    /// reader's own anchor is added.
     pub fn time_base(&self) -> TimeBase {
         let mut anchors = self.anchors();
         if self.clock_runs() {

@@ -2,13 +2,15 @@
 
 #[cfg(feature = "symbols")]
 mod frames;
+mod times;
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::clock::{Interpolation, TimeBase};
+use crate::access::SHM_DIR;
+use crate::clock::{ClockStep, Interpolation, TimeBase};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
@@ -18,12 +20,13 @@ use crate::lifecycle;
 use crate::ring::system_names::SystemNames;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
-use crate::segment::Segment;
-use crate::shm::{self, Name, SharedFile};
+use crate::segment::{Segment, Use};
+use crate::shm::{self, Name, Opening, SharedFile};
 use crate::source::{
     self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source, ThreadRef,
 };
 use crate::sync::{AtomicU64, Ordering};
+use times::Times;
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
 ///
@@ -50,8 +53,7 @@ use crate::sync::{AtomicU64, Ordering};
 pub struct Attached {
     segment: Segment,
     file: SharedFile,
-    time: RwLock<TimeBase>,
-    clock_runs: bool,
+    times: Times,
     system_names: Mutex<SystemNames>,
     definitions: Vec<OnceLock<Box<Definition>>>,
     /// Bytes of text that may still be copied into definitions.
@@ -87,8 +89,7 @@ impl Attached {
         let mut definitions = Vec::new();
         definitions.resize_with(segment.geometry.definitions as usize, OnceLock::new);
         Ok(Attached {
-            clock_runs: segment.clock_runs(),
-            time: RwLock::new(segment.time_base()),
+            times: Times::of(&segment),
             system_names: Mutex::new(SystemNames::default()),
             definitions,
             text_left: AtomicU64::new(
@@ -172,6 +173,7 @@ impl Attached {
 
     /// Its state: sizes, fill, writers, losses.
     pub fn info(&self) -> Info {
+        self.keep_clock();
         self.segment.look(|| self.unbounded_info())
     }
 
@@ -186,8 +188,11 @@ impl Attached {
 
     fn unbounded_info(&self) -> Info {
         let time = |ticks| self.unix_nanos(ticks);
-        let info =
-            |file: Option<&File>| info::info(&self.segment, file, self.ticks_per_second(), time);
+        let info = |file: Option<&File>| {
+            let info = info::info(&self.segment, file, self.ticks_per_second(), time);
+            let steps = self.steps();
+            Info { steps, ..info }
+        };
         let asked = self.file.read(|file| info(Some(file)));
         // Without the descriptor, all but the locks can be read.
         asked.unwrap_or_else(|_| info(None))
@@ -333,29 +338,65 @@ impl Attached {
         names.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nanoseconds since the epoch at `ticks`; `None` if the timeline has too few anchors.
+    /// Nanoseconds since the epoch at `ticks`; `None` if they are not known.
     ///
-    /// Interpolates between the moments at which processes read both clocks, including the moment
-    /// of attaching. So two attachments can differ by nanoseconds. If a timeline is followed for
-    /// long, the clocks are read again when events are more than a second past the last such
-    /// moment.
+    /// An event has the same time for each reader, whenever it is asked. It is that of the wall
+    /// clock, which whoever logs compares with the ticks now and then. Where nobody had done so
+    /// for long, this call does, and writes that to the timeline if it may: otherwise two readers
+    /// can differ by some nanoseconds there. See [`Attached::steps`] for a clock that was set.
     pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
-        {
-            let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
-            let now = || self.segment.facts.clock.now();
-            if !self.clock_runs || !time.is_outrun_by(ticks) || !time.is_outrun_by(now()) {
-                return time.unix_nanos(ticks);
-            }
+        let share = || self.share_clock();
+        self.times.unix_nanos(&self.segment, ticks, share)
+    }
+
+    /// The times around `ticks`, if more than one can be told in the same way.
+    pub fn interpolation(&self, ticks: u64) -> Option<Interpolation> {
+        let share = || self.share_clock();
+        self.times.interpolation(&self.segment, ticks, share)
+    }
+
+    /// Moments at which the wall clock was set while the timeline was written, as far as it still
+    /// knows them. An event between the last moment at which the clock was seen to run on and the
+    /// one at which the step was seen has its time by the former clock, because nobody knows when
+    /// exactly the clock was set.
+    pub fn steps(&self) -> Vec<ClockStep> {
+        self.times.now(TimeBase::steps)
+    }
+
+    /// Changes when more is known of how the wall clock runs.
+    pub fn clock_changes(&self) -> u64 {
+        self.times.changes()
+    }
+
+    /// Makes sure that the times of all events so far are known.
+    fn keep_clock(&self) {
+        let _ = self.unix_nanos(self.segment.facts.clock.now());
+    }
+
+    /// Adds a stretch of the wall clock to the timeline, if this process may write to it and no
+    /// other user can cut it short. A copy somewhere else, that nobody writes to, stays as it is.
+    fn share_clock(&self) -> bool {
+        let opened = self.file.reopen().map(Opening::into_own);
+        let Ok(Ok(file)) = opened else {
+            return false;
+        };
+        let is_live_name = self.segment.name.file().parent() == Some(Path::new(SHM_DIR));
+        let is_used = is_live_name || shm::slots_locked(&file);
+        if !is_used || !matches!(shm::others_may_cut(&file), Ok(false)) {
+            return false;
         }
-        let mut time = self.time.write().unwrap_or_else(PoisonError::into_inner);
-        *time = self.segment.time_base();
-        time.unix_nanos(ticks)
+        let Ok(segment) = Segment::load(&self.segment.name, &file, Use::Control) else {
+            return false;
+        };
+        segment.stretches().is_some_and(|stretches| {
+            stretches.check();
+            true
+        })
     }
 
     /// Ticks per second; `None` if not known.
     pub fn ticks_per_second(&self) -> Option<f64> {
-        let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
-        time.ticks_per_second()
+        self.times.now(TimeBase::ticks_per_second)
     }
 
     /// Saves a snapshot; see [`Timeline::save`](crate::Timeline::save).
@@ -363,6 +404,7 @@ impl Attached {
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
+        self.keep_clock();
         save::save(&self.segment, file.as_ref(), None)
     }
 
@@ -387,6 +429,7 @@ impl Attached {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn save_new(&self, file: impl AsRef<Path>) -> Result<Saved> {
+        self.keep_clock();
         save::save_new(&self.segment, file.as_ref())
     }
 
@@ -421,6 +464,7 @@ impl Attached {
         file: impl AsRef<Path>,
         is_wanted: impl FnMut(&Event) -> bool,
     ) -> Result<Saved> {
+        self.keep_clock();
         save::save(&self.segment, file.as_ref(), Some(Box::new(is_wanted)))
     }
 }
@@ -443,8 +487,7 @@ impl Source for Attached {
     }
 
     fn interpolation(&self, event: &Event) -> Option<Interpolation> {
-        let time = self.time.read().unwrap_or_else(PoisonError::into_inner);
-        time.interpolation(event.ticks)
+        Attached::interpolation(self, event.ticks)
     }
 
     #[cfg(feature = "symbols")]

@@ -1,10 +1,13 @@
-//! Anchors tie ticks to the wall clock; a time base interpolates between them.
+//! Anchors tie ticks to the wall clock; a time base tells the time at ticks.
 //!
 //! An anchor is one moment read on three clocks: ticks, CLOCK_MONOTONIC_RAW and CLOCK_REALTIME.
 //! There is no calibration and no waiting: each process that attaches adds an anchor, so the span
 //! between the first and the last grows while the timeline lives, and with it the precision of the
 //! tick rate. Between two anchors the wall clock is interpolated, so a step of the system's clock
 //! only affects the times between its neighbours. Outside of all anchors the overall rate is used.
+//!
+//! Of a timeline that has stretches (course.rs), those tell the times, and its anchors only the
+//! rate.
 //!
 //! Time namespaces shift CLOCK_MONOTONIC_RAW, so an anchor has the value in the machine's first
 //! namespace. If the shift is not known, it has none. A rate far from the one that the creator of
@@ -38,7 +41,7 @@
 //! which they were taken. A jump of the wall clock between two anchors does not exclude either: the
 //! clock may have been set, and CLOCK_MONOTONIC_RAW stands still while the machine is suspended.
 
-use super::{ClockKind, Interpolation, monotonic_raw, realtime, settle};
+use super::{ClockKind, ClockStep, Course, Interpolation, monotonic_raw, realtime, settle};
 
 /// One moment on three clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,7 +73,7 @@ impl Anchor {
 
 /// Reads the three clocks, and returns how many ticks that took. Of a few attempts it keeps the one
 /// that took the fewest ticks, and none whose ticks ran backwards.
-fn read(kind: ClockKind) -> (Anchor, u64) {
+pub(super) fn read(kind: ClockKind) -> (Anchor, u64) {
     let mut best = Anchor::default();
     let mut narrowest = u64::MAX;
     for _ in 0..8 {
@@ -93,33 +96,8 @@ fn read(kind: ClockKind) -> (Anchor, u64) {
     (best, narrowest)
 }
 
-/// A span must be this many times as long as the uncertainty of its two ends to give a rate.
-const SHARPNESS: u64 = 64;
-
-/// Ticks per second, with an error of at most 1/32; 0 if it cannot be measured. Takes some
-/// microseconds.
-pub fn measure(kind: ClockKind) -> u64 {
-    if kind == ClockKind::Monotonic {
-        return TICKS_OF_NANOS;
-    }
-    let (first, blur) = read(kind);
-    for _ in 0..10_000 {
-        let (last, again) = read(kind);
-        let (ticks, blur) = (
-            last.ticks.wrapping_sub(first.ticks),
-            blur.saturating_add(again),
-        );
-        let nanoseconds = last.monotonic.wrapping_sub(first.monotonic);
-        if nanoseconds > 0 && ticks / SHARPNESS >= blur {
-            let rate = u128::from(ticks) * 1_000_000_000 / u128::from(nanoseconds);
-            return u64::try_from(rate).unwrap_or(0);
-        }
-    }
-    0
-}
-
 /// Converts ticks to time.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TimeBase {
     /// Sorted by their ticks.
     anchors: Vec<Anchor>,
@@ -127,6 +105,8 @@ pub struct TimeBase {
     last_look: Option<u64>,
     /// Ticks per second.
     rate: Option<f64>,
+    /// How the wall clock ran, if the timeline says it. Then the anchors only tell the rate.
+    course: Course,
 }
 
 impl TimeBase {
@@ -157,7 +137,23 @@ impl TimeBase {
             anchors,
             last_look,
             rate,
+            course: Course::default(),
         }
+    }
+
+    /// The same with the course of the wall clock.
+    pub fn with(self, course: Course) -> TimeBase {
+        TimeBase { course, ..self }
+    }
+
+    /// How the wall clock ran; empty if the timeline does not say it.
+    pub fn course(&self) -> &Course {
+        &self.course
+    }
+
+    /// Where the wall clock was set.
+    pub fn steps(&self) -> Vec<ClockStep> {
+        self.course.steps()
     }
 
     /// The anchors that count, sorted by their ticks.
@@ -181,13 +177,22 @@ impl TimeBase {
 
     /// The times around `ticks`, if they are between two anchors.
     pub fn interpolation(&self, ticks: u64) -> Option<Interpolation> {
+        if !self.course.is_empty() {
+            return self.course.interpolation(ticks);
+        }
         let after = self.anchors.partition_point(|a| a.ticks <= ticks);
-        let first = self.anchors.get(after.checked_sub(1)?)?;
-        Interpolation::between(first, self.anchors.get(after)?)
+        let (first, last) = (
+            self.anchors.get(after.checked_sub(1)?)?,
+            self.anchors.get(after)?,
+        );
+        Interpolation::between((first.ticks, first.realtime), (last.ticks, last.realtime))
     }
 
     /// Nanoseconds since the epoch at `ticks`; `None` without a rate, or outside of u64.
     pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
+        if !self.course.is_empty() {
+            return self.course.unix_nanos(ticks);
+        }
         let after = self.anchors.partition_point(|a| a.ticks <= ticks);
         let before = after.checked_sub(1).and_then(|i| self.anchors.get(i));
         match (before, self.anchors.get(after)) {
@@ -239,7 +244,7 @@ fn consistent(anchors: Vec<Anchor>) -> Vec<Anchor> {
 }
 
 /// Ticks per second if ticks are nanoseconds.
-const TICKS_OF_NANOS: u64 = 1_000_000_000;
+pub(super) const TICKS_OF_NANOS: u64 = 1_000_000_000;
 
 /// Ticks per second by `clock` between two anchors, the first with the lower ticks. `None` if the
 /// rate is absurd.
@@ -278,6 +283,7 @@ fn rate(anchors: &[Anchor], tick_rate: u64, clock: impl Fn(&Anchor) -> Option<u6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::measure;
 
     fn at(ticks: u64, ns: u64) -> Anchor {
         Anchor {

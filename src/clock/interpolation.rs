@@ -1,12 +1,14 @@
-//! Computes the times between two anchors without a division for each.
+//! Computes the times between two moments without a division for each.
 
-use super::Anchor;
+use std::ops::Range;
 
-/// The ticks from one anchor to the next, over which the clock is taken to run evenly.
+/// The ticks from one moment to another, over which the clock is taken to run evenly.
 #[derive(Debug, Clone, Copy)]
 pub struct Interpolation {
     from: u64,
     ticks: u64,
+    /// For how many of these ticks it is asked.
+    valid: u64,
     unix: u64,
     /// Whole nanoseconds in a tick.
     whole: u64,
@@ -17,31 +19,43 @@ pub struct Interpolation {
 }
 
 impl Interpolation {
-    /// Between two anchors, the first with the lower ticks. `None` if the clock was set back in
-    /// between, or if the numbers are too large.
-    pub fn between(first: &Anchor, last: &Anchor) -> Option<Interpolation> {
-        let ticks = last.ticks.checked_sub(first.ticks)?;
-        let elapsed = last.realtime.checked_sub(first.realtime)?;
+    /// Between two moments in ticks and in nanoseconds since the epoch, the first with the lower
+    /// ticks. `None` if the clock was set back in between, or if the numbers are too large.
+    pub fn between(first: (u64, u64), last: (u64, u64)) -> Option<Interpolation> {
+        let ticks = last.0.checked_sub(first.0)?;
+        let elapsed = last.1.checked_sub(first.1)?;
         if ticks == 0 || ticks >> 63 != 0 {
             return None;
         }
         let (whole, rest) = (elapsed / ticks, elapsed % ticks);
         Some(Interpolation {
-            from: first.ticks,
+            from: first.0,
             ticks,
-            unix: first.realtime,
+            valid: ticks,
+            unix: first.1,
             whole,
             rest,
             rate: ((u128::from(rest) << 64) / u128::from(ticks)) as u64,
         })
     }
 
+    /// The same, for ticks before `end`.
+    pub fn until(self, end: u64) -> Interpolation {
+        let valid = self.valid.min(end.saturating_sub(self.from));
+        Interpolation { valid, ..self }
+    }
+
+    /// The ticks that it has times for.
+    pub fn ticks(&self) -> Range<u64> {
+        self.from..self.from + self.valid
+    }
+
     /// Nanoseconds since the epoch at `ticks`, rounded down; `None` if they are not between the
-    /// anchors.
+    /// two moments.
     #[inline]
     pub fn unix_nanos(&self, ticks: u64) -> Option<u64> {
         let since = ticks.wrapping_sub(self.from);
-        if since >= self.ticks {
+        if since >= self.valid {
             return None;
         }
         let part = ((u128::from(since) * u128::from(self.rate)) >> 64) as u64;
@@ -58,7 +72,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::clock::{ClockKind, TimeBase};
+    use crate::clock::{Anchor, ClockKind, TimeBase};
 
     fn anchor(ticks: u64, realtime: u64) -> Anchor {
         Anchor {
@@ -95,8 +109,8 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_back_is_not_even() {
-        assert!(Interpolation::between(&anchor(5, 9), &anchor(7, 8)).is_none());
-        assert!(Interpolation::between(&anchor(5, 9), &anchor(5, 9)).is_none());
-        assert!(Interpolation::between(&anchor(5, 9), &anchor(u64::MAX, 19)).is_none());
+        assert!(Interpolation::between((5, 9), (7, 8)).is_none());
+        assert!(Interpolation::between((5, 9), (5, 9)).is_none());
+        assert!(Interpolation::between((5, 9), (u64::MAX, 19)).is_none());
     }
 }

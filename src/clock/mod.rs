@@ -11,13 +11,19 @@
 //! event.
 
 mod anchor;
+mod course;
 mod cpu;
 mod interpolation;
+mod measure;
 mod namespace;
+mod shared;
 
-pub use anchor::{Anchor, TimeBase, measure};
+pub use anchor::{Anchor, TimeBase};
+pub use course::{ClockStep, Course, Look, Stretch};
 pub use cpu::{cpu_nodes, current_cpu, rseq_area};
 pub use interpolation::Interpolation;
+pub use measure::measure;
+pub use shared::Stretches;
 
 use std::fmt;
 
@@ -143,6 +149,12 @@ pub fn settle() -> bool {
     };
     SETTLED.store(me | u64::from(known), Ordering::Relaxed);
     known
+}
+
+/// Whether ticks that this process reads can be compared with those of others, as far as it was
+/// found when it last looked. Makes no system call.
+fn is_comparable(kind: ClockKind) -> bool {
+    kind == ClockKind::Tsc || SETTLED.load(Ordering::Relaxed) & 1 == 1
 }
 
 /// Nanoseconds of CLOCK_MONOTONIC_RAW in the machine's first time namespace.

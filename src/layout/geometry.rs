@@ -56,6 +56,8 @@ pub struct Geometry {
     pub interned: u64,
     /// The nine regions, in the order of [`REGION_NAMES`].
     pub regions: [Region; 9],
+    /// The stretches of the wall clock, behind those; zeros if there are none.
+    pub stretches: Region,
 }
 
 /// The regions' names, as docs/format.md has them.
@@ -131,8 +133,15 @@ impl Geometry {
             offset = (offset + region.length).next_multiple_of(4096);
             region
         });
+        // A lap of the ring has as many refills as chunks, and each adds at most one.
+        let count = chunks.clamp(STRETCHES[0], STRETCHES[1]);
+        let stretches = Region {
+            offset,
+            length: count * size::<records::Stretch>(),
+            stride: size::<records::Stretch>(),
+        };
         Geometry {
-            total: offset,
+            total: (offset + stretches.length).next_multiple_of(4096),
             entries,
             chunk_entries: chunk_entries as u32,
             chunks: chunks as u32,
@@ -143,6 +152,7 @@ impl Geometry {
             processes: processes as u32,
             interned,
             regions,
+            stretches,
         }
         .sized()
     }
@@ -222,11 +232,8 @@ impl Geometry {
         h.threads = self.threads.into();
         h.processes = self.processes.into();
         h.interned = self.interned.into();
-        h.regions = self.regions.map(|region| header::Region {
-            offset: region.offset.into(),
-            length: region.length.into(),
-            stride: region.stride.into(),
-        });
+        h.regions = self.regions.map(Into::into);
+        h.stretches = self.stretches.into();
     }
 
     /// Reads the fields from a copy of a header and checks each of them.
@@ -236,6 +243,11 @@ impl Geometry {
         // Relaxed: nobody else has the copy.
         let long = |field: &AtomicU64| field.load(Ordering::Relaxed);
         let short = |field: &AtomicU32| field.load(Ordering::Relaxed);
+        let region = |region: &header::Region| Region {
+            offset: long(&region.offset),
+            length: long(&region.length),
+            stride: long(&region.stride),
+        };
         let geometry = Geometry {
             total: long(&h.total_size),
             entries: long(&h.entries),
@@ -247,11 +259,8 @@ impl Geometry {
             threads: short(&h.threads),
             processes: short(&h.processes),
             interned: long(&h.interned),
-            regions: h.regions.each_ref().map(|region| Region {
-                offset: long(&region.offset),
-                length: long(&region.length),
-                stride: long(&region.stride),
-            }),
+            regions: h.regions.each_ref().map(region),
+            stretches: region(&h.stretches),
         };
         geometry.check()?;
         Ok(geometry)
@@ -352,12 +361,46 @@ impl Geometry {
             };
         }
         self.check_strings()?;
+        self.check_stretches(end)?;
         if self.important().length > u64::from(MAX_IMPORTANT_ENTRIES) * ENTRY_SIZE {
             return Err(Fault {
                 field: "important",
                 expected: "a length of at most 2^16 entries",
                 found: self.important().length,
             });
+        }
+        Ok(())
+    }
+
+    /// `end`: where the other regions end.
+    fn check_stretches(&self, end: u64) -> Result<(), Fault> {
+        let Region {
+            offset,
+            length,
+            stride,
+        } = self.stretches;
+        if self.stretches == Region::default() {
+            return Ok(());
+        }
+        let fault = |expected, found| {
+            Err(Fault {
+                field: "stretches",
+                expected,
+                found,
+            })
+        };
+        let record = size::<records::Stretch>();
+        let inside = offset
+            .checked_add(length)
+            .is_some_and(|end| end <= self.total);
+        if offset < end || !offset.is_multiple_of(64) || !inside {
+            return fault("zeros, or an offset behind the other regions", offset);
+        }
+        if !(record..=4096).contains(&stride) || !stride.is_multiple_of(8) {
+            return fault("a stride that holds the record", stride);
+        }
+        if !length.is_multiple_of(stride) || !(1..=MOST_STRETCHES).contains(&(length / stride)) {
+            return fault("a length of 1 to 65536 records", length);
         }
         Ok(())
     }
@@ -382,6 +425,21 @@ impl Geometry {
             });
         }
         Ok(())
+    }
+}
+
+/// The least and the most stretches of the wall clock that a new timeline has room for.
+const STRETCHES: [u64; 2] = [64, 1024];
+/// The most that a reader accepts.
+const MOST_STRETCHES: u64 = 1 << 16;
+
+impl From<Region> for header::Region {
+    fn from(region: Region) -> header::Region {
+        header::Region {
+            offset: region.offset.into(),
+            length: region.length.into(),
+            stride: region.stride.into(),
+        }
     }
 }
 

@@ -66,7 +66,8 @@ record! {
         0x158 pub interned: AtomicU64,
         /// Bytes that there was room for then.
         0x160 pub room: AtomicU64,
-        0x168 _unused_168: [AtomicU8; 24],
+        /// Where the stretches of the wall clock stand; zeros in a timeline that has none.
+        0x168 pub stretches: Region,
         /// Path of the creator's executable, NUL-padded.
         0x180 pub creator_exe: [AtomicU8; 256],
         0x280 _unused_280: [AtomicU8; 384],
@@ -129,7 +130,13 @@ record! {
         0x908 pub dropped_closed: AtomicU64,
         /// Events dropped because their thread or its process could not join.
         0x910 pub dropped_not_joined: AtomicU64,
-        0x918 _unused_918: [AtomicU8; 40],
+        /// The serial number of the newest stretch of the wall clock; 0 = there is none.
+        0x918 pub newest_stretch: AtomicU64,
+        /// The ticks at which somebody began to add one; 0 = nobody does.
+        0x920 pub stretch_begun: AtomicU64,
+        /// Ticks at which the newest was last seen to hold.
+        0x928 pub stretch_seen: AtomicU64,
+        0x930 _unused_930: [AtomicU8; 16],
         /// The anchors kept: the first for good, the rest in turn.
         0x940 pub anchors: [Anchor; 16],
         /// Changes of the rules: says which of the two copies is in force.

@@ -66,6 +66,28 @@ macro_rules! record {
 pub(super) use record;
 
 record! {
+    /// How the wall clock runs over some ticks.
+    Stretch: 64 {
+        /// Which one it is, of all that were ever added; 0 = none, or being written.
+        0 pub serial: AtomicU64,
+        /// Its first ticks.
+        8 pub from: AtomicU64,
+        /// How many ticks it is sure of.
+        16 pub ticks: AtomicU64,
+        /// Nanoseconds since the epoch at the first.
+        24 pub unix: AtomicU64,
+        /// Nanoseconds that pass in them.
+        32 pub nanos: AtomicU64,
+        /// Nanoseconds since the epoch at the first, as the clocks were read.
+        40 pub realtime: AtomicU64,
+        /// Ticks at which the stretch before was last seen to hold.
+        48 pub seen: AtomicU64,
+        /// The words before, combined by exclusive or.
+        56 pub check: AtomicU64,
+    }
+}
+
+record! {
     /// A definition: one event.
     Definition: 64 {
         /// FNV-1a 64 of priority, category, NUL, message: finds an equal definition quickly.

@@ -2,7 +2,7 @@
 
 use super::pieces::Pieces;
 use crate::layout::header::{Anchor, Header, Region};
-use crate::layout::records::{Atomics, Chunk, Definition, Lane, Process, Thread};
+use crate::layout::records::{Atomics, Chunk, Definition, Lane, Process, Stretch, Thread};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// A type that bytes are cast to, although others may change each byte at any time.
@@ -48,7 +48,7 @@ macro_rules! records {
 
 records!(AtomicU8, AtomicU32, AtomicU64);
 records!(Header, Region, Anchor);
-records!(Definition, Thread, Process, Lane, Chunk);
+records!(Definition, Thread, Process, Lane, Chunk, Stretch);
 
 // SAFETY: there is nothing between the elements of an array.
 unsafe impl<T: Record, const N: usize> Record for [T; N] {}

@@ -431,7 +431,11 @@ impl Timeline {
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
-        save::save(self.control.segment(), file.as_ref(), None)
+        let segment = self.control.segment();
+        if let Some(stretches) = segment.stretches() {
+            stretches.check();
+        }
+        save::save(segment, file.as_ref(), None)
     }
 
     /// The control of this timeline.

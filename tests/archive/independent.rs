@@ -117,6 +117,10 @@ fn program(preamble: &Preamble) -> Value {
         "writer": preamble.writer,
         "created": preamble.created,
         "nodes": preamble.nodes,
+        "steps": preamble.steps.iter().flat_map(|step| {
+            [step.ticks, step.after_ticks, step.after, step.before, step.unix]
+        }).collect::<Vec<_>>(),
+        "rate": preamble.rate,
     })
 }
 
@@ -345,6 +349,7 @@ fn preamble_by_hand() -> Preamble {
         writer: Some("w".into()),
         created: Some(u64::MAX),
         nodes: vec![0, 0, 255],
+        ..Preamble::default()
     }
 }
 

@@ -16,6 +16,10 @@ typedef struct {
 } anchor_t;
 
 typedef struct {
+  uint64_t serial, from, ticks, unix_, nanos, realtime, seen, check;
+} stretch_t;
+
+typedef struct {
   /* Written once. The checksum covers it. */
   unsigned char magic[8];
   uint16_t version_major, version_minor;
@@ -36,7 +40,7 @@ typedef struct {
   uint64_t tick_rate;
   uint64_t interned;
   uint64_t room;
-  unsigned char unused_168[0x180 - 0x168];
+  region_t stretches;
   char creator_exe[256];
   unsigned char unused_280[0x400 - 0x280];
   uint8_t cpu_nodes[1024];
@@ -53,7 +57,8 @@ typedef struct {
   uint64_t dropped_important;
   uint64_t not_interned, dropped_refused;
   uint64_t anchors_taken, dropped_closed, dropped_not_joined;
-  unsigned char unused_918[0x940 - 0x918];
+  uint64_t newest_stretch, stretch_begun, stretch_seen;
+  unsigned char unused_930[0x940 - 0x930];
   anchor_t anchors[16];
   uint64_t rules_serial, rules_applied;
   uint64_t channels_on, channels_switched;
@@ -166,6 +171,10 @@ AT(header_t, dropped_refused, 0x8f8);
 AT(header_t, anchors_taken, 0x900);
 AT(header_t, dropped_closed, 0x908);
 AT(header_t, dropped_not_joined, 0x910);
+AT(header_t, stretches, 0x168);
+AT(header_t, newest_stretch, 0x918);
+AT(header_t, stretch_begun, 0x920);
+AT(header_t, stretch_seen, 0x928);
 AT(header_t, anchors, 0x940);
 AT(header_t, rules_serial, 0xb40);
 AT(header_t, rules_applied, 0xb48);
@@ -181,6 +190,15 @@ AT(anchor_t, serial, 0);
 AT(anchor_t, ticks, 8);
 AT(anchor_t, monotonic, 16);
 AT(anchor_t, realtime, 24);
+
+SIZE(stretch_t, 64);
+AT(stretch_t, from, 8);
+AT(stretch_t, ticks, 16);
+AT(stretch_t, unix_, 24);
+AT(stretch_t, nanos, 32);
+AT(stretch_t, realtime, 40);
+AT(stretch_t, seen, 48);
+AT(stretch_t, check, 56);
 
 SIZE(definition_t, 64);
 AT(definition_t, hash, 0);

@@ -49,6 +49,7 @@ mod search_stats;
 mod serve;
 mod sharing;
 mod spans;
+mod stepped;
 mod surface;
 mod terminal;
 mod truncation;

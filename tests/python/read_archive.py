@@ -26,7 +26,7 @@ FIELDS = {2: "file", 3: "line", 4: "backtrace", 5: "thread", 6: "level", 7: "tic
           10: "arguments", 11: "category", 12: "core", 13: "tid", 14: "pid", 15: "process", 16: "lane",
           17: "number", 18: "event"}
 PREAMBLE = {1: "magic", 2: "path", 3: "size", 4: "sha1", 5: "host", 6: "boot", 7: "pid", 8: "timeline", 9: "anchors",
-            10: "clock", 11: "writer", 12: "created", 13: "nodes"}
+            10: "clock", 11: "writer", 12: "created", 13: "nodes", 14: "steps", 15: "rate"}
 SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid"}
 TAGS = (0, 1, 2, 16, 17, 127)
 STRINGS = ("file", "thread", "format", "category", "process")
@@ -217,6 +217,12 @@ def numbers(value):
 def pairs(value):
     lists = value if isinstance(value, list) and not isinstance(value, Map) else []
     return [numbers(item) for item in lists if len(numbers(item)) == 2]
+
+
+def fives(value):
+    """The numbers of whole steps."""
+    found = numbers(value)
+    return found[:len(found) // 5 * 5]
 
 
 def expand(data, length):
@@ -494,7 +500,7 @@ def events_of(block):
 
 def named(names, fields):
     """The fields of a preamble or symbol under their names."""
-    kinds = {"anchors": pairs, "nodes": numbers, "sha1": lambda value: isinstance(value, bytes) and value.hex() or None}
+    kinds = {"anchors": pairs, "nodes": numbers, "steps": fives, "sha1": lambda value: isinstance(value, bytes) and value.hex() or None}
     texts = ("path", "host", "boot", "timeline", "clock", "writer", "file", "name")
     return {name: kinds.get(name, text if name in texts else number)(fields.get(field))
             for field, name in names.items()}

@@ -10,8 +10,10 @@ error: a message on standard error and status 1.
 
 import datetime
 import decimal
+import functools
 import json
 import math
+import operator
 import re
 import struct
 import sys
@@ -46,6 +48,7 @@ class Timeline:
         self.read_header()
         self.read_definitions()
         self.read_anchors()
+        self.read_stretches()
 
     def u8(self, at):
         return self.data[at]
@@ -99,6 +102,11 @@ class Timeline:
             expect(stride >= size and length == count * stride, "length and stride: " + name)
         for name in ("entries", "important"):
             expect(self.region[name][2] == 64, "64-byte entries")
+        offset, length, stride = struct.unpack_from("<QQQ", data, 0x168)
+        self.region["stretches"] = (offset, length, stride)
+        if length:
+            expect(offset % 64 == 0 and end <= offset and offset + length <= total, "stretches inside the file")
+            expect(stride >= 64 and length % stride == 0, "length and stride: stretches")
         self.interned = self.u64(0x158)
         expect(self.interned % 64 == 0 and self.interned + 1024 <= self.region["strings"][1], "interned texts")
         length = self.region["important"][1]
@@ -208,7 +216,41 @@ class Timeline:
                         widest, found = ticks, rate
         return found
 
+    def read_stretches(self):
+        """The stretches that count: (from, ticks, unix, nanos)."""
+        _, length, stride = self.region["stretches"]
+        slots, newest, known = length // stride if length else 0, self.u64(0x918), self.u64(0x150)
+        least, most = (known - known // 8, known + known // 8) if known else (10**8, 10**10)
+        self.stretches, last = [], 0
+        for serial in range(max(newest - slots, 0) + 1, newest + 1) if slots else ():
+            at = self.record("stretches", serial % slots)
+            words = struct.unpack_from("<8Q", self.data, at)
+            whole = words[0] == serial and functools.reduce(operator.xor, words) == 0
+            first, ticks, unix, nanos = words[1:5]
+            fits = 0 < ticks < 1 << 62 and first + ticks < 1 << 64 and unix + nanos < 1 << 64
+            if whole and first > last and fits and nanos * least <= ticks * 10**9 <= nanos * most:
+                self.stretches.append((first, ticks, unix, nanos))
+                last = first
+
+    def stretched(self, t):
+        """The time at ticks by the stretches."""
+        before = [stretch for stretch in self.stretches if stretch[0] <= t]
+        after = [stretch for stretch in self.stretches if stretch[0] > t]
+        if not before:
+            first, ticks, unix, nanos = after[0]
+            return unix - nanos * (first - t) // ticks
+        first, ticks, unix, nanos = before[-1]
+        if t < first + ticks or not after:
+            return unix + nanos * (t - first) // ticks
+        end, unix = first + ticks, unix + nanos
+        expected, found = nanos * (after[0][0] - end) // ticks, after[0][2] - unix
+        if found >= 0 and abs(found - expected) <= 10**6 + expected // 512:
+            return unix + found * (t - end) // (after[0][0] - end)
+        return unix + after[0][3] * (t - end) // after[0][1]
+
     def unix_nanos(self, ticks):
+        if self.stretches:
+            return self.stretched(ticks)
         if not self.anchors:
             return None
         before = [anchor for anchor in self.anchors if anchor[0] <= ticks]

@@ -31,6 +31,7 @@ impl Log {
     /// Closes it. `known`: how many events are defined; `may_forget`: whether nobody else uses the
     /// mapping.
     pub fn close(&self, known: u32, may_forget: bool) {
+        self.look_last_at_clock();
         let elsewhere = self.map_again();
         // SeqCst here, on the load below, and on both in `process`: either a thread that joins a
         // forked child finds it closed, or we find that the thread is joining.

@@ -22,7 +22,7 @@ use super::memory::Shared;
 use super::pending::{LongEvent, Pending, padding, words_in};
 use super::rseq::{self, Hot, Otherwise};
 use super::{Storage, processes, writer};
-use crate::clock::{ClockKind, current_cpu, rseq_area};
+use crate::clock::{ClockKind, Stretches, current_cpu, rseq_area};
 use crate::event::Priority;
 use crate::layout::words::Cursor;
 use crate::layout::{ENABLED, Geometry, Header, MAX_EVENT_ENTRIES};
@@ -55,6 +55,10 @@ pub struct Log {
     payload_words: usize,
     /// 1 once this process has closed it, while threads may still log.
     closed: AtomicU32,
+    /// Ticks at which a thread of this process last compared the wall clock with them, and how many
+    /// ticks later it is time again.
+    looked: AtomicU64,
+    look_again: u64,
 }
 
 // SAFETY: the pointer leads into the mapping that `ring` keeps; everything else is Sync by itself.
@@ -82,6 +86,9 @@ impl Log {
             file,
             payload_words: words_in(MAX_EVENT_ENTRIES.min(geometry.chunk_entries as usize)),
             closed: AtomicU32::new(0),
+            looked: 0.into(),
+            look_again: Stretches::of(ring.mapping(), geometry, clock)
+                .map_or(u64::MAX, |stretches| stretches.rate().ticks(1_000_000)),
         });
         // Calls that take the loader's lock, or allocate, are made now and not in a thread's first
         // event.
@@ -254,6 +261,7 @@ impl Log {
                     self.dropped(|header| &header.dropped_no_chunk);
                     return true;
                 }
+                self.look_at_clock();
             }
             if self.try_append(pending) {
                 return true;
@@ -319,7 +327,8 @@ impl Log {
         };
         // Counted once: a child whose appends are not committed would always find the same room.
         let room = writer::room(&self.ring, lane);
-        let fill_up = match room < pending.entry_count() {
+        let is_full = room < pending.entry_count();
+        let fill_up = match is_full {
             true => (0..room).try_for_each(|_| write(&padding())),
             false => Ok(()),
         };
@@ -329,10 +338,37 @@ impl Log {
         if done.is_err() {
             self.dropped(|header| &header.dropped_no_chunk);
         }
+        if is_full {
+            self.look_at_clock();
+        }
         true
     }
 
-    #[cold]
+    /// Compares the wall clock with the ticks, if no thread of this process has done so for a
+    /// millisecond. Called where a chunk was full: it costs an event nothing, and waits for nobody.
+    fn look_at_clock(&self) {
+        let now = self.clock.now();
+        // Relaxed: if two threads find that it is time, both look.
+        let passed = now.wrapping_sub(self.looked.load(Ordering::Relaxed));
+        if passed < self.look_again {
+            return;
+        }
+        self.looked.store(now, Ordering::Relaxed);
+        let stretches = Stretches::of(self.ring.mapping(), &self.geometry, self.clock);
+        if let Some(stretches) = stretches {
+            stretches.check();
+        }
+    }
+
+    /// The same before this process leaves: the last events of a program that filled no chunk lately
+    /// are told by this look.
+    fn look_last_at_clock(&self) {
+        // Relaxed: a process that has not joined has logged nothing.
+        if self.index.page().process.load(Ordering::Relaxed) != 0 {
+            self.look_at_clock();
+        }
+    }
+
     /// How many important events were dropped so far, by all processes, because there was no room
     /// left for them.
     pub fn dropped_important(&self) -> u64 {
@@ -408,6 +444,9 @@ impl Otherwise for Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
+        if !self.is_closed() {
+            self.look_last_at_clock();
+        }
         self.leave(&self.ring);
     }
 }

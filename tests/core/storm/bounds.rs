@@ -64,6 +64,8 @@ impl Small {
         (0..before.len())
             .filter(differ)
             .map(|at| self.place(at as u64))
+            // Whoever logs looks at the clock when it is time to.
+            .filter(|place| *place != STRETCHES)
             .collect()
     }
 
@@ -81,6 +83,10 @@ impl Small {
             let region = self.geometry.regions[*i];
             (region.offset..region.offset + region.length).contains(&at)
         };
+        let stretches = self.geometry.stretches;
+        if (stretches.offset..stretches.offset + stretches.length).contains(&at) {
+            return STRETCHES;
+        }
         let Some(index) = (0..REGION_NAMES.len()).find(holds) else {
             return "between regions";
         };
@@ -98,6 +104,9 @@ impl Small {
         }
     }
 }
+
+/// Where it stands how the wall clock runs.
+const STRETCHES: &str = "stretches";
 
 /// What a process changes that joins and logs.
 const LOGGING: [&str; 6] = [

@@ -1,6 +1,6 @@
 //! Defines the preamble of an archive, which identifies the program and the ring of its events.
 
-use timeline::bounded;
+use timeline::{ClockStep, bounded};
 
 use crate::format::tag::PREAMBLE;
 use timeline::msgpack::{Fields, Input};
@@ -35,6 +35,10 @@ pub struct Preamble {
     /// The NUMA node of each CPU. The index is the number of the CPU. 255 means that the node is
     /// not known.
     pub nodes: Vec<u64>,
+    /// Moments at which the wall clock was set while the ring was recorded.
+    pub steps: Vec<ClockStep>,
+    /// Ticks per second.
+    pub rate: Option<u64>,
 }
 
 impl Preamble {
@@ -53,6 +57,18 @@ impl Preamble {
         fields.text(11, self.writer.as_deref());
         fields.number(12, self.created);
         fields.numbers(13, &self.nodes);
+        let steps = self.steps.iter().flat_map(|step| {
+            let ClockStep {
+                ticks,
+                after_ticks,
+                after,
+                before,
+                unix,
+            } = *step;
+            [ticks, after_ticks, after, before, unix]
+        });
+        fields.numbers(14, &steps.collect::<Vec<u64>>());
+        fields.number(15, self.rate);
         fields.finish(PREAMBLE, out);
     }
 
@@ -72,6 +88,20 @@ impl Preamble {
             11 => self.writer = text(input)?,
             12 => self.created = input.number()?,
             13 => input.numbers(&mut self.nodes)?,
+            14 => {
+                let mut numbers = Vec::new();
+                input.numbers(&mut numbers)?;
+                let (steps, _) = numbers.as_chunks::<5>();
+                let step = |[ticks, after_ticks, after, before, unix]: &[u64; 5]| ClockStep {
+                    ticks: *ticks,
+                    after_ticks: *after_ticks,
+                    after: *after,
+                    before: *before,
+                    unix: *unix,
+                };
+                self.steps = steps.iter().map(step).collect();
+            }
+            15 => self.rate = input.number()?,
             _ => input.skip()?,
         }
         Some(())

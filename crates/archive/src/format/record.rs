@@ -407,6 +407,7 @@ pub fn first_reached(frames: &[u8]) -> BTreeMap<u64, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use timeline::ClockStep;
 
     fn written(encode: impl FnOnce(&mut Fields, &mut Vec<u8>)) -> Vec<u8> {
         let mut out = Vec::new();
@@ -434,6 +435,14 @@ mod tests {
             writer: Some("timeline".into()),
             created: Some(8),
             nodes: vec![0, 1, 255],
+            steps: vec![ClockStep {
+                ticks: 9,
+                after_ticks: 7,
+                after: 1 << 40,
+                before: u64::MAX,
+                unix: 11,
+            }],
+            rate: Some(12),
         };
         let bytes = written(|f, out| preamble.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Preamble(preamble)));

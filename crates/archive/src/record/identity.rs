@@ -38,6 +38,8 @@ impl Preamble {
             writer: Some(format!("timeline {}", env!("CARGO_PKG_VERSION"))),
             created: Some(info.created_unix_nanos),
             nodes: at.nodes(),
+            steps: info.steps,
+            rate: info.ticks_per_second.map(|rate| rate as u64),
         }
     }
 

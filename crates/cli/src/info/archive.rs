@@ -8,7 +8,7 @@ use timeline::{Order, Source};
 use timeline_archive::{Archive, Preamble};
 use timeline_search::import::CLOCK;
 
-use super::spaced;
+use super::{spaced, steps};
 use crate::failure::INFALLIBLE;
 use crate::format::{self, Bytes, Count, Rate, things};
 use crate::health;
@@ -146,8 +146,11 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Ticks per second, from the first and the last anchor.
+/// Ticks per second; in older archives from the first and the last anchor.
 fn ticks_per_second(program: &Preamble) -> Option<f64> {
+    if let Some(rate) = program.rate {
+        return Some(rate as f64);
+    }
     let (first, last) = (program.anchors.first()?, program.anchors.last()?);
     let ticks = last.0.checked_sub(first.0)? as f64;
     let seconds = last.1.checked_sub(first.1)? as f64 / 1e9;
@@ -188,6 +191,8 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
         None => text(&program.clock),
     };
     lines.push(("  clock", clock));
+    let steps = program.steps.iter().map(steps::line);
+    lines.extend(steps.map(|line| ("  clock set", line)));
     if let (Some(sha1), Some(size)) = (fingerprint(program), program.size) {
         let size = things(size, "byte");
         lines.push(("  executable", format!("{size}, SHA-1 {sha1}")));
@@ -219,6 +224,7 @@ fn object_of(program: &Preamble) -> Value {
         "timeline": program.timeline,
         "clock": program.clock,
         "ticks_per_second": ticks_per_second(program),
+        "clock_steps": steps::objects(&program.steps),
         "created": program.created.map(|created| clock.format(created).to_string()),
         "writer": program.writer,
     })

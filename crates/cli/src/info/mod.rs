@@ -1,6 +1,7 @@
 //! `timeline info`: shows everything that is known about one timeline or archive.
 
 mod archive;
+mod steps;
 
 use std::io::Write;
 use std::time::Duration;
@@ -93,7 +94,7 @@ pub fn run(args: &Args) -> Result {
 }
 
 fn lines(info: &Info, forgotten: u64, theme: &Theme) -> Vec<(&'static str, Line)> {
-    vec![
+    let mut lines = vec![
         ("level", level(info).into()),
         ("channels", channels(info).into()),
         ("entries", entries(info).into()),
@@ -105,13 +106,18 @@ fn lines(info: &Info, forgotten: u64, theme: &Theme) -> Vec<(&'static str, Line)
         ("threads", threads(info, forgotten, theme)),
         ("created", created(info).into()),
         ("clock", clock(info).into()),
+    ];
+    let steps = info.steps.iter().map(steps::line);
+    lines.extend(steps.map(|line| ("clock set", line.into())));
+    lines.extend([
         ("ring", ring(info).into()),
         ("lanes", lanes(info).into()),
         ("definitions", definitions(info).into()),
         ("interned", interned(info).into()),
         ("boot", boot(info).into()),
         ("format", format(info).into()),
-    ]
+    ]);
+    lines
 }
 
 fn format(info: &Info) -> String {
@@ -421,7 +427,7 @@ pub fn object(path: &str, info: &Info) -> Value {
     let complete_since = info
         .complete_since
         .filter(|since| Some(*since) <= info.newest_ticks);
-    json!({
+    let mut object = json!({
         "path": path,
         "snapshot": info.snapshot,
         "version": format!("{}.{}", info.version.0, info.version.1),
@@ -474,7 +480,9 @@ pub fn object(path: &str, info: &Info) -> Value {
         "string_bytes": info.string_bytes,
         "string_capacity": info.string_capacity,
         "interned": interned_object(info),
-    })
+    });
+    object["clock_steps"] = steps::objects(&info.steps).into();
+    object
 }
 
 fn interned_object(info: &Info) -> Value {

@@ -106,6 +106,8 @@ pub struct Recorder<'a> {
     /// Whether the record of that gap is still to be written.
     gap_unwritten: bool,
     clock: TickClock,
+    /// [`Attached::clock_changes`] when the steps of the wall clock were written.
+    clock_changes: u64,
     /// By the number of the event: its definition, and its number of arguments.
     definitions: Vec<Option<Known>>,
     undefined: Known,
@@ -204,6 +206,7 @@ impl<'a> Recorder<'a> {
             gap_unwritten: gap.is_some(),
             gap,
             clock: TickClock::default(),
+            clock_changes: 0,
             definitions: Vec::new(),
             undefined: Known::undefined(),
             threads: HashMap::new(),
@@ -245,6 +248,7 @@ impl<'a> Recorder<'a> {
             false if new => self.record_all(),
             false => {}
         }
+        self.tell_steps();
         if self.writer.waiting() == 0 {
             self.waiting = None;
         } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= self.block_wait() {

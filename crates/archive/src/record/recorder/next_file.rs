@@ -5,6 +5,9 @@ use super::Recorder;
 use crate::format::record::{events_in, first_reached};
 use crate::record::output::{Change, Next};
 
+/// The newest steps of the wall clock that a preamble has.
+const MOST_STEPS: usize = 256;
+
 impl Recorder<'_> {
     /// The change of the file since the last call, if it was opened again because of it.
     pub fn change(&mut self) -> Option<Change> {
@@ -117,6 +120,7 @@ impl Recorder<'_> {
             self.writer.missed_unknown();
         }
         self.preamble.anchors = self.at.anchors();
+        self.take_steps();
         self.writer.preamble(&self.preamble);
         // What was left out so far is told before the positions behind it.
         self.writer.tell_moved();
@@ -124,6 +128,32 @@ impl Recorder<'_> {
         self.writer.reached(Some(self.writer.magic()), positions);
         self.repeat_important();
         self.writer.take_back(before)
+    }
+
+    /// Adds the steps of the wall clock that were noticed since to the preamble. Returns whether
+    /// there are any. The ring forgets them before the archive does.
+    fn take_steps(&mut self) -> bool {
+        let known = self.preamble.steps.last().map_or(0, |step| step.ticks);
+        let mut steps = self.at.steps();
+        steps.retain(|step| step.ticks > known);
+        let is_new = !steps.is_empty();
+        self.preamble.steps.extend(steps);
+        let too_many = self.preamble.steps.len().saturating_sub(MOST_STEPS);
+        self.preamble.steps.drain(..too_many);
+        is_new
+    }
+
+    /// Writes the preamble once more if the wall clock was set since: readers take the last.
+    pub(super) fn tell_steps(&mut self) {
+        let changes = self.at.clock_changes();
+        if self.clock_changes == changes || !self.introduced {
+            return;
+        }
+        self.clock_changes = changes;
+        if self.take_steps() {
+            self.writer.end_block();
+            self.writer.preamble(&self.preamble);
+        }
     }
 
     /// Writes the important events that an earlier file has already.

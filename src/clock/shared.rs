@@ -1,0 +1,257 @@
+//! The stretches of the wall clock in the memory of a timeline: reading them, and adding one.
+//!
+//! Any process that may write adds them, also in a signal handler, and may be killed anywhere. So
+//! nothing waits here. Whoever adds one notes when it began; another one that finds such a note
+//! goes away, unless it is older than a second: then its author was killed. A stretch counts when
+//! the number of the newest is its own. That is stored last, and only if nobody else has added one
+//! meanwhile. If a process was stopped in here for more than a second, two may write to one slot:
+//! then the word that combines the others does not fit, and readers leave the stretch out.
+
+use super::course::{Course, Look, Stretch, TickRate};
+use super::{ClockKind, is_comparable, realtime};
+use crate::layout::records::Stretch as Slot;
+use crate::layout::{Geometry, Header, Region};
+use crate::shm::{Mapping, Place, Record};
+use crate::sync::{AtomicU64, Ordering, fence};
+
+/// A look at the clocks that took more nanoseconds than this was interrupted.
+const SHARP: u64 = 10_000;
+/// The closest of so many readings counts.
+const LOOKS: u32 = 8;
+/// Stretches before the newest that are looked for if that is not whole.
+const FEW: u64 = 4;
+
+/// The stretches of a timeline.
+#[derive(Clone, Copy)]
+pub struct Stretches<'a> {
+    map: &'a Mapping,
+    region: Region,
+    kind: ClockKind,
+    rate: TickRate,
+}
+
+impl<'a> Stretches<'a> {
+    /// Those of a timeline whose geometry was checked; `None` if it has no place for them.
+    pub fn of(map: &'a Mapping, geometry: &Geometry, kind: ClockKind) -> Option<Stretches<'a>> {
+        let region = geometry.stretches;
+        // Relaxed: it never changes.
+        let rate = map.header().field(|header| &header.tick_rate);
+        let rate = TickRate(rate.load(Ordering::Relaxed));
+        (region.length > 0).then_some(Stretches {
+            map,
+            region,
+            kind,
+            rate,
+        })
+    }
+
+    fn field(&self, field: fn(&Header) -> &AtomicU64) -> Place<'a, AtomicU64> {
+        self.map.header().field(field)
+    }
+
+    /// The number of the newest one; 0 if there is none.
+    pub fn newest(&self) -> u64 {
+        // Acquire, pairs with the Release in `publish`: the slot is whole.
+        self.field(|header| &header.newest_stretch)
+            .load(Ordering::Acquire)
+    }
+
+    fn slot(&self, serial: u64) -> Place<'a, Slot> {
+        let slots = self.region.length / self.region.stride;
+        self.map.record(self.region.at(serial % slots))
+    }
+
+    /// The one of this number, if it is whole.
+    fn read(&self, serial: u64) -> Option<Stretch> {
+        let slot = self.slot(serial);
+        // Relaxed: the number of the newest was loaded with Acquire before.
+        let word = |field: fn(&Slot) -> &AtomicU64| slot.field(field).load(Ordering::Relaxed);
+        let words = WORDS.map(word);
+        // Acquire fence, pairs with the Release fence in `write`: if a word is of a later one, so
+        // is the number.
+        fence(Ordering::Acquire);
+        let is_still = word(|slot| &slot.serial) == serial;
+        whole(serial, words).filter(|_| is_still)
+    }
+
+    /// All up to this number that are still there. They are copied at once, because each access to
+    /// a file that is not mapped is a call; of one that is written meanwhile, `check` does not fit.
+    pub fn course(&self, newest: u64) -> Course {
+        let slots = self.region.length / self.region.stride;
+        let used = newest.saturating_add(1).min(slots);
+        let mut bytes = vec![0; (used * self.region.stride) as usize];
+        self.map.read(self.region.offset, &mut bytes);
+        let read = |serial: u64| {
+            let at = (serial % slots * self.region.stride) as usize;
+            let slot = Slot::of(&bytes[at..]);
+            // Relaxed: the copy is not shared.
+            whole(
+                serial,
+                WORDS.map(|field| field(&slot).load(Ordering::Relaxed)),
+            )
+        };
+        let all = newest.saturating_sub(slots - 1).max(1)..=newest;
+        Course::new(self.rate, all.filter_map(read).collect())
+    }
+
+    /// About how fast ticks pass.
+    pub fn rate(&self) -> TickRate {
+        self.rate
+    }
+
+    /// Adds a stretch if the wall clock does not run as the newest says, or if that ends soon. This
+    /// process may write to the timeline. Makes no system call where the kernel's page of clocks
+    /// can be read without one.
+    pub fn check(&self) {
+        if !is_comparable(self.kind) {
+            return;
+        }
+        let (newest, header) = (self.newest(), self.map.header().shared());
+        // If two processes wrote to the slot of the newest, it is not whole.
+        let mut before = (0..FEW).filter_map(|back| self.read(newest.checked_sub(back)?));
+        let Some(last) = before.next() else {
+            return self.begin(None);
+        };
+        let (ticks, realtime) = (self.kind.now(), realtime());
+        if last.holds(Look { ticks, realtime }, self.rate) {
+            // Relaxed: a hint for people.
+            header.stretch_seen.store(ticks, Ordering::Relaxed);
+            return;
+        }
+        let next = self
+            .look()
+            .and_then(|look| self.next(&last, look).zip(Some(look)));
+        if let Some((next, look)) = next {
+            self.publish(newest, &next, look.ticks);
+        }
+    }
+
+    /// The one that would be added now.
+    pub fn next(&self, last: &Stretch, look: Look) -> Option<Stretch> {
+        let seen = self.field(|header| &header.stretch_seen);
+        last.next(look, seen.load(Ordering::Relaxed), self.rate)
+    }
+
+    /// Reads the clocks; `None` if that took too long. Reads no clock but these two, because other
+    /// kernels need a system call for others.
+    pub fn look(&self) -> Option<Look> {
+        let mut best = None;
+        let mut narrowest = self.rate.ticks(SHARP);
+        for _ in 0..LOOKS {
+            let before = self.kind.now();
+            let realtime = realtime();
+            let after = self.kind.now();
+            let width = after.checked_sub(before);
+            if let Some(width) = width.filter(|width| *width <= narrowest) {
+                narrowest = width;
+                let ticks = before + width / 2;
+                best = Some(Look { ticks, realtime });
+            }
+        }
+        best
+    }
+
+    /// Adds one that follows on no other. `before`: a look at the clocks some time ago.
+    pub fn begin(&self, before: Option<Look>) {
+        if !is_comparable(self.kind) {
+            return;
+        }
+        let newest = self.newest();
+        if let Some(look) = self.look()
+            && let Some(first) = Stretch::first(before, look, self.rate)
+        {
+            self.publish(newest, &first, look.ticks);
+        }
+    }
+
+    /// Makes a stretch the newest, if `before` still is. `begun`: the ticks at which the clocks
+    /// were read.
+    fn publish(&self, before: u64, stretch: &Stretch, begun: u64) {
+        let header = self.map.header().shared();
+        let note = &header.stretch_begun;
+        // Acquire, pairs with the Release at the end: the slots are those of who went before.
+        let other = note.load(Ordering::Acquire);
+        let is_held = other != 0 && begun.wrapping_sub(other) < self.rate.ticks(1_000_000_000);
+        let take = |old| {
+            let mine = begun.max(1);
+            note.compare_exchange(old, mine, Ordering::Acquire, Ordering::Relaxed)
+        };
+        if is_held || take(other).is_err() {
+            return;
+        }
+        if header.newest_stretch.load(Ordering::Acquire) == before {
+            let serial = before.wrapping_add(1);
+            self.write(serial, stretch);
+            // A reader that has looked meanwhile does not know of it, and is right until it begins.
+            let passed = self.kind.now().wrapping_sub(begun);
+            if before == 0 || passed < self.rate.lead() / 2 {
+                // Release, pairs with the Acquire in `newest`.
+                let _ = header.newest_stretch.compare_exchange(
+                    before,
+                    serial,
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                );
+            }
+        }
+        // Only if it is still ours. Release, pairs with the Acquire above.
+        let _ = note.compare_exchange(begun.max(1), 0, Ordering::Release, Ordering::Relaxed);
+    }
+
+    fn write(&self, serial: u64, stretch: &Stretch) {
+        let slot = self.slot(serial).shared();
+        // No reader takes the former one for whole any more. Release fence, pairs with the Acquire
+        // fence in `read`.
+        slot.serial.store(0, Ordering::Relaxed);
+        fence(Ordering::Release);
+        stretch.put(serial, slot);
+    }
+}
+
+/// The words of a slot, in order.
+const WORDS: [fn(&Slot) -> &AtomicU64; 8] = [
+    |slot| &slot.serial,
+    |slot| &slot.from,
+    |slot| &slot.ticks,
+    |slot| &slot.unix,
+    |slot| &slot.nanos,
+    |slot| &slot.realtime,
+    |slot| &slot.seen,
+    |slot| &slot.check,
+];
+
+/// The stretch of this number with these words, if they are its own and whole.
+fn whole(serial: u64, words: [u64; 8]) -> Option<Stretch> {
+    let is_whole = serial != 0 && words[0] == serial && words.iter().fold(0, |a, b| a ^ b) == 0;
+    let [_, from, ticks, unix, nanos, realtime, seen, _] = words;
+    is_whole.then_some(Stretch {
+        from,
+        ticks,
+        unix,
+        nanos,
+        realtime,
+        seen,
+    })
+}
+
+impl Stretch {
+    /// Writes it to a slot, with this number. Relaxed: it is published with the number of the
+    /// newest.
+    pub fn put(&self, serial: u64, slot: &Slot) {
+        let words = [
+            (&slot.from, self.from),
+            (&slot.ticks, self.ticks),
+            (&slot.unix, self.unix),
+            (&slot.nanos, self.nanos),
+            (&slot.realtime, self.realtime),
+            (&slot.seen, self.seen),
+        ];
+        let mut check = serial;
+        for (place, word) in words {
+            place.store(word, Ordering::Relaxed);
+            check ^= word;
+        }
+        slot.check.store(check, Ordering::Relaxed);
+        slot.serial.store(serial, Ordering::Relaxed);
+    }
+}
