@@ -390,10 +390,6 @@ impl Archive {
         &self.contents.units
     }
 
-    pub(crate) fn contents(&self) -> &Contents {
-        &self.contents
-    }
-
     /// What a file accounts for that was read to open it.
     #[cfg(test)]
     pub(crate) fn covered(&self, file: usize) -> Vec<u8> {

@@ -117,7 +117,7 @@ impl Archive {
             batch: Vec::new(),
             gaps: self.gaps().clone(),
             stretch: self.stretches().last(self.found_units()),
-            run: self.last_run(),
+            run: self.contents.run,
             seen: self.seen().clone(),
             at_once: AT_ONCE,
             missed_unknown: 0,
