@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use super::Log;
+use crate::clock::{self, Stretches};
 use crate::ring::memory::Shared;
 use crate::ring::processes;
 use crate::shm::Mapping;
@@ -31,7 +32,6 @@ impl Log {
     /// Closes it. `known`: how many events are defined; `may_forget`: whether nobody else uses the
     /// mapping.
     pub fn close(&self, known: u32, may_forget: bool) {
-        self.look_last_at_clock();
         let elsewhere = self.map_again();
         // SeqCst here, on the load below, and on both in `process`: either a thread that joins a
         // forked child finds it closed, or we find that the thread is joining.
@@ -64,6 +64,12 @@ impl Log {
     /// Leaves the process table, and frees what this process has in the ring.
     pub(super) fn leave(&self, ring: &Shared) {
         let process = self.index.page().process.load(Ordering::Relaxed);
+        if process != 0 && !clock::is_forbidden() {
+            // The last events of a program that filled no chunk lately are told by this look.
+            if let Some(stretches) = Stretches::of(ring.mapping(), &self.geometry, self.clock) {
+                stretches.check();
+            }
+        }
         self.index.close();
         if process != 0 {
             processes::leave(ring, &self.geometry, process, self.time_of_end());

@@ -360,15 +360,6 @@ impl Log {
         }
     }
 
-    /// The same before this process leaves: the last events of a program that filled no chunk lately
-    /// are told by this look.
-    fn look_last_at_clock(&self) {
-        // Relaxed: a process that has not joined has logged nothing.
-        if self.index.page().process.load(Ordering::Relaxed) != 0 {
-            self.look_at_clock();
-        }
-    }
-
     /// How many important events were dropped so far, by all processes, because there was no room
     /// left for them.
     pub fn dropped_important(&self) -> u64 {
@@ -444,9 +435,6 @@ impl Otherwise for Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        if !self.is_closed() {
-            self.look_last_at_clock();
-        }
         self.leave(&self.ring);
     }
 }
