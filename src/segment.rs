@@ -203,6 +203,13 @@ impl Segment {
         Stretches::of(&self.map, &self.geometry, self.facts.clock)
     }
 
+    /// Compares the wall clock with the newest stretch. This process may write to the timeline.
+    pub fn look_at_clock(&self) {
+        if let Some(stretches) = self.stretches() {
+            stretches.check();
+        }
+    }
+
     /// The moment of its creation.
     fn creation(&self) -> Look {
         let ticks = self.map.header().field(|header| &header.created_ticks);

@@ -388,10 +388,8 @@ impl Attached {
         let Ok(segment) = Segment::load(&self.segment.name, &file, Use::Control) else {
             return false;
         };
-        segment.stretches().is_some_and(|stretches| {
-            stretches.check();
-            true
-        })
+        segment.look_at_clock();
+        true
     }
 
     /// Ticks per second; `None` if not known.

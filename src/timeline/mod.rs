@@ -431,11 +431,8 @@ impl Timeline {
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
-        let segment = self.control.segment();
-        if let Some(stretches) = segment.stretches() {
-            stretches.check();
-        }
-        save::save(segment, file.as_ref(), None)
+        self.control.segment().look_at_clock();
+        save::save(self.control.segment(), file.as_ref(), None)
     }
 
     /// The control of this timeline.
