@@ -7,7 +7,7 @@ NPM_PACKAGES = tests/browser/node_modules/.package-lock.json tests/histograms/no
 PYTHON_PACKAGES = tests/histograms/python_modules/.installed
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit units documented loom fuzz demo bench bench-latency bench-search bench-serve install clean help
+.PHONY: all build test lint unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
@@ -15,6 +15,7 @@ help:
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
 	@echo "make bench-search   what searching archives costs, beside ripgrep and others; QUICK=1 for a try"
 	@echo "make bench-serve    what the page of \`timeline serve\` costs, in a browser; QUICK=1 for a try"
+	@echo "make bench-statements  what statements cost where they are compiled; QUICK=1 for a try"
 	@echo "make bench-latency  what watching for spans and finding durations costs; QUICK=1 for a try"
 	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws, PAGE=FILE fills"
 	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
@@ -115,6 +116,10 @@ bench-latency:
 	$(MAKE) build
 	$(CARGO) build --release -p timeline-bench-programs
 	TARGET_DIR="$(TARGET_DIR)" benches/latency.py $(if $(QUICK),--quick)
+
+# Compiles only: nothing is built for it.
+bench-statements:
+	benches/statements.py $(if $(QUICK),--quick)
 
 # Its data take a minute to make: 20 million events, and a log of 500 MB.
 bench-search:

@@ -32,16 +32,19 @@ const SOURCES: [&str; 21] = [
 
 /// The parts of the header that are written in C, of ffi/inline, in their order.
 #[cfg(feature = "header")]
-const INLINE: [&str; 12] = [
+const INLINE: [&str; 15] = [
     "begin",
     "enabled",
     "gnu",
     "value",
     "each",
     "payload",
+    "encoder",
     "argument",
     "check",
     "statement",
+    "statement_c",
+    "statement_cpp",
     "span",
     "gnu_end",
     "end",

@@ -1299,8 +1299,8 @@ void timeline_sampler_free(struct timeline_sampler_t *sampler);
  * Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
  * too, and not tried again. If the definition is refused, because it is wrong, an event of the
  * category `timeline` says why. Then, or if a table is full, each call that returns 0 counts an
- * event as dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
- * failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
+ * event as dropped, if the level enables it. If the timeline stays locked, or the system refuses,
+ * the failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
  * `errno` alone. An attempt takes locks and allocates, and may wait seconds for the lock of the
  * timeline; after one such wait in vain, only some 2 milliseconds, until it gets the lock.
  *
@@ -1871,10 +1871,20 @@ static inline int64_t timeline_f32(float number) {
 #define TIMELINE_IS_SANITIZED_ 0
 #endif
 
-#define TIMELINE_INLINE_ __attribute__((unused, always_inline)) static inline
+/* Without optimisation these are calls: inlined, each would have its arguments on the stack of the
+ * program's function, once for each statement. */
+#ifdef __OPTIMIZE__
+#define TIMELINE_MEMBER_ __attribute__((always_inline))
+#else
+#define TIMELINE_MEMBER_
+#endif
+#define TIMELINE_INLINE_ __attribute__((unused)) TIMELINE_MEMBER_ static inline
 
-/* Types that only a statement of printf knows: pointers that may be texts, and `long double`. The
- * type of a pointer to int is that of a wide text, as C does not tell them apart. */
+/* Types that only statements know. A text with a number of bytes, and in C++ one with a number of wide characters;
+ * for printf, pointers that may be texts, and `long double`. The type of a pointer to int is that of a wide text,
+ * as C does not tell them apart. */
+#define TIMELINE_SIZED_WIDE_ 27
+#define TIMELINE_SIZED_TEXT_ 28
 #define TIMELINE_MAYBE_TEXT_ 29
 #define TIMELINE_MAYBE_WIDE_ 30
 #define TIMELINE_LONG_DOUBLE_ 31
@@ -1886,29 +1896,24 @@ static inline int64_t timeline_f32(float number) {
 
 /* A value. */
 typedef struct timeline_value_t {
-  /* A number, or an address; of a long double its lower half. */
+  /* A number, or the address of a text or an array; of a long double its lower half. */
   uint64_t word;
-  /* The upper half of a long double. */
-  uint64_t upper;
-  /* A text or an array. */
-  const void *data;
-  /* How many elements it has; TIMELINE_NO_LIMIT_ for a text that ends with NUL. */
-  size_t count;
-  /* TIMELINE_I64 and so on. */
-  unsigned type;
+  /* How many elements an array or a text with a number of bytes has; the upper half of a long double. */
+  uint64_t more;
 } timeline_value_t;
 
 /* The limit where there is none. */
 #define TIMELINE_NO_LIMIT_ (~TIMELINE_CAST_(size_t, 0))
 
-TIMELINE_INLINE_ timeline_value_t timeline_value_(unsigned type, uint64_t word, const void *data, size_t count) {
+TIMELINE_INLINE_ timeline_value_t timeline_value_(uint64_t word, uint64_t more) {
   timeline_value_t value;
   value.word = word;
-  value.upper = 0;
-  value.data = data;
-  value.count = count;
-  value.type = type;
+  value.more = more;
   return value;
+}
+
+TIMELINE_INLINE_ uint64_t timeline_address_(const volatile void *x) {
+  return TIMELINE_POINTER_CAST_(uintptr_t, x);
 }
 
 /** A text that does not end with NUL: `TIMELINE_TEXT(pointer, bytes)` is an argument for `str`. */
@@ -1939,16 +1944,9 @@ TIMELINE_INLINE_ timeline_wide_t timeline_make_wide_(const wchar_t *data) {
   return wide;
 }
 
-TIMELINE_INLINE_ timeline_value_t timeline_of_text_(timeline_text_t x) {
-  return timeline_value_(TIMELINE_STR, 0, x.data, x.count);
-}
-TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
-  return timeline_value_(TIMELINE_WSTR, 0, x.data, TIMELINE_NO_LIMIT_);
-}
-
 /* One function for each type of C: the name, the type, its number, and the word of x. */
 #define TIMELINE_NUMBERS_(m)                                                  \
-  m(bool, bool, TIMELINE_BOOL, x)                                             \
+  m(truth, bool, TIMELINE_BOOL, x)                                            \
   m(char, char, TIMELINE_CHAR, TIMELINE_CAST_(uint64_t, x))                   \
   m(i8, signed char, TIMELINE_I8, TIMELINE_CAST_(uint64_t, x))                \
   m(u8, unsigned char, TIMELINE_U8, x)                                        \
@@ -1962,6 +1960,11 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
   m(u64, unsigned long long, TIMELINE_U64, x)                                 \
   m(f32, float, TIMELINE_F32, TIMELINE_CAST_(uint64_t, timeline_f32(x)))      \
   m(f64, double, TIMELINE_F64, TIMELINE_CAST_(uint64_t, timeline_f64(x)))
+
+/* Whether a value has a second word. */
+#define TIMELINE_IS_PAIR_(type) \
+  ((type) == TIMELINE_SIZED_TEXT_ || (type) == TIMELINE_SIZED_WIDE_ || (type) == TIMELINE_LONG_DOUBLE_ || \
+   (type) >= TIMELINE_ARRAY_OF)
 
 /* Texts and other pointers. In a statement of printf the conversion says which of the two it is. */
 #define TIMELINE_POINTERS_(m)                                     \
@@ -1989,15 +1992,7 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
   m(f32, float, TIMELINE_F32)            \
   m(f64, double, TIMELINE_F64)
 
-#define TIMELINE_OF_NUMBER_(name, c_type, number, in_word)              \
-  TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {   \
-    return timeline_value_(number, in_word, TIMELINE_NULL_POINTER_, 0); \
-  }
-#define TIMELINE_OF_POINTER_(name, c_type, number)                                                          \
-  TIMELINE_INLINE_ timeline_value_t timeline_of_##name##_(c_type x) {                                       \
-    return timeline_value_(number, TIMELINE_POINTER_CAST_(uintptr_t, x), timeline_data_(x), TIMELINE_NO_LIMIT_); \
-  }
-#define TIMELINE_DEFINE_ARRAY_(name, c_type, number)                                                           \
+#define TIMELINE_DEFINE_ARRAY_(name, c_type, number)                                                       \
   typedef struct timeline_##name##s_t {                                                                    \
     const c_type *data;                                                                                    \
     size_t count;                                                                                          \
@@ -2007,47 +2002,36 @@ TIMELINE_INLINE_ timeline_value_t timeline_of_wide_(timeline_wide_t x) {
     array.data = data;                                                                                     \
     array.count = count;                                                                                   \
     return array;                                                                                          \
-  }                                                                                                        \
-  TIMELINE_INLINE_ timeline_value_t timeline_of_##name##s_(timeline_##name##s_t x) {                       \
-    return timeline_value_(TIMELINE_ARRAY_OF | number, 0, x.data, x.count);                                   \
   }
-
-#ifdef __cplusplus
-TIMELINE_INLINE_ const void *timeline_data_(const volatile void *x) { return const_cast<const void *>(x); }
-#else
-TIMELINE_INLINE_ const void *timeline_data_(const volatile void *x) { return (const void *)(uintptr_t)x; }
-#endif
-
-TIMELINE_NUMBERS_(TIMELINE_OF_NUMBER_)
-TIMELINE_POINTERS_(TIMELINE_OF_POINTER_)
 TIMELINE_ARRAYS_(TIMELINE_DEFINE_ARRAY_)
 
-TIMELINE_INLINE_ timeline_value_t timeline_of_f80_(long double x) {
-  timeline_value_t value = timeline_value_(TIMELINE_LONG_DOUBLE_, 0, TIMELINE_NULL_POINTER_, 0);
+TIMELINE_INLINE_ timeline_value_t timeline_long_double_(long double x) {
   /* The bytes after the x87's 80 bits are padding, which may hold anything. */
   uint64_t halves[2] = {0, 0};
   memcpy(halves, &x, __LDBL_MANT_DIG__ == 64 ? 10 : sizeof x);
-  value.word = halves[0];
-  value.upper = halves[1];
-  return value;
+  return timeline_value_(halves[0], halves[1]);
 }
 
 #ifdef __cplusplus
 extern "C++" {
 
-#define TIMELINE_OVERLOAD_NUMBER_(name, c_type, number, in_word)                              \
-  char (&timeline_tag_(c_type))[number];                                                      \
-  TIMELINE_INLINE_ timeline_value_t timeline_of_(c_type x) { return timeline_of_##name##_(x); }
-#define TIMELINE_OVERLOAD_(name, c_type, number) TIMELINE_OVERLOAD_NUMBER_(name, c_type, number, 0)
-#define TIMELINE_OVERLOAD_ARRAY_(name, c_type, number) \
-  TIMELINE_OVERLOAD_NUMBER_(name##s, timeline_##name##s_t, TIMELINE_ARRAY_OF | number, 0)
+#define TIMELINE_OVERLOAD_(name, c_type, number, value)      \
+  char (&timeline_tag_(c_type))[number];                     \
+  TIMELINE_INLINE_ timeline_value_t timeline_of_(c_type x) { return value; }
+#define TIMELINE_OVERLOAD_NUMBER_(name, c_type, number, in_word) \
+  TIMELINE_OVERLOAD_(name, c_type, number, timeline_value_(in_word, 0))
+#define TIMELINE_OVERLOAD_POINTER_(name, c_type, number) \
+  TIMELINE_OVERLOAD_(name, c_type, number, timeline_value_(timeline_address_(x), 0))
+#define TIMELINE_OVERLOAD_ARRAY_(name, c_type, number)                     \
+  TIMELINE_OVERLOAD_(name##s, timeline_##name##s_t, TIMELINE_ARRAY_OF | number, \
+                     timeline_value_(timeline_address_(x.data), x.count))
 
 TIMELINE_NUMBERS_(TIMELINE_OVERLOAD_NUMBER_)
-TIMELINE_POINTERS_(TIMELINE_OVERLOAD_)
+TIMELINE_POINTERS_(TIMELINE_OVERLOAD_POINTER_)
 TIMELINE_ARRAYS_(TIMELINE_OVERLOAD_ARRAY_)
-TIMELINE_OVERLOAD_(f80, long double, TIMELINE_LONG_DOUBLE_)
-TIMELINE_OVERLOAD_(text, timeline_text_t, TIMELINE_STR)
-TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
+TIMELINE_OVERLOAD_(f80, long double, TIMELINE_LONG_DOUBLE_, timeline_long_double_(x))
+TIMELINE_OVERLOAD_(text, timeline_text_t, TIMELINE_SIZED_TEXT_, timeline_value_(timeline_address_(x.data), x.count))
+TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR, timeline_value_(timeline_address_(x.data), 0))
 
 } /* extern "C++" */
 #else
@@ -2061,13 +2045,39 @@ TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
 #define TIMELINE_SELECT_128_(m)
 #endif
 
-/* Selects by the type of x: m is given the name that the functions have. */
-#define TIMELINE_SELECT_(x, m)                                                                                \
-  __extension__ _Generic((x), bool: m(bool, TIMELINE_BOOL), char: m(char, TIMELINE_CHAR),                     \
+/* One function for each type: stores x as the raw value of an argument, of `count` arguments. What does
+ * not fit one word has its second one behind those of all. */
+#define TIMELINE_PUT_(name, c_type, in_word)                                            \
+  TIMELINE_INLINE_ void timeline_raw_##name##_(uint64_t *to, unsigned count, c_type x) { \
+    (void)count;                                                                        \
+    *to = in_word;                                                                      \
+  }
+#define TIMELINE_PUT_NUMBER_(name, c_type, number, in_word) TIMELINE_PUT_(name, c_type, in_word)
+#define TIMELINE_PUT_POINTER_(name, c_type, number) TIMELINE_PUT_(name, c_type, timeline_address_(x))
+#define TIMELINE_PUT_PAIR_(name, c_type, first, second)                                 \
+  TIMELINE_INLINE_ void timeline_raw_##name##_(uint64_t *to, unsigned count, c_type x) { \
+    to[0] = first;                                                                      \
+    to[count] = second;                                                                 \
+  }
+#define TIMELINE_PUT_ARRAY_(name, c_type, number) \
+  TIMELINE_PUT_PAIR_(name##s, timeline_##name##s_t, timeline_address_(x.data), x.count)
+
+TIMELINE_NUMBERS_(TIMELINE_PUT_NUMBER_)
+TIMELINE_POINTERS_(TIMELINE_PUT_POINTER_)
+TIMELINE_ARRAYS_(TIMELINE_PUT_ARRAY_)
+/* C promotes a float of printf to a double. */
+TIMELINE_PUT_(float, float, TIMELINE_CAST_(uint64_t, timeline_f64(TIMELINE_CAST_(double, x))))
+TIMELINE_PUT_(wide, timeline_wide_t, timeline_address_(x.data))
+TIMELINE_PUT_PAIR_(text, timeline_text_t, timeline_address_(x.data), x.count)
+TIMELINE_PUT_PAIR_(f80, long double, timeline_long_double_(x).word, timeline_long_double_(x).more)
+
+/* Selects by the type of x: m is given the name that the functions have; `single` is that for a float. */
+#define TIMELINE_SELECT_(x, m, single)                                                                                \
+  __extension__ _Generic((x), bool: m(truth, TIMELINE_BOOL), char: m(char, TIMELINE_CHAR),                     \
       signed char: m(i8, TIMELINE_I8), unsigned char: m(u8, TIMELINE_U8), short: m(i16, TIMELINE_I16),        \
       unsigned short: m(u16, TIMELINE_U16), int: m(i32, TIMELINE_I32), unsigned: m(u32, TIMELINE_U32),        \
       long: m(long, TIMELINE_I64), unsigned long: m(ulong, TIMELINE_U64), long long: m(i64, TIMELINE_I64),    \
-      unsigned long long: m(u64, TIMELINE_U64), float: m(f32, TIMELINE_F32), double: m(f64, TIMELINE_F64),    \
+      unsigned long long: m(u64, TIMELINE_U64), float: m(single, TIMELINE_F32), double: m(f64, TIMELINE_F64),    \
       long double: m(f80, TIMELINE_LONG_DOUBLE_), char *: m(str, TIMELINE_STR),                               \
       const char *: m(str, TIMELINE_STR), unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_),                    \
       const unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_), signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_),  \
@@ -2075,7 +2085,7 @@ TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
       const volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_), volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), \
       const volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), \
       const volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), TIMELINE_SELECT_128_(m) wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),         \
-      const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), timeline_text_t: m(text, TIMELINE_STR),                 \
+      const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), timeline_text_t: m(text, TIMELINE_SIZED_TEXT_),                 \
       timeline_wide_t: m(wide, TIMELINE_WSTR), timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),          \
       timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8), timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16), \
       timeline_u16s_t: m(u16s, TIMELINE_ARRAY_OF | TIMELINE_U16), timeline_i32s_t: m(i32s, TIMELINE_ARRAY_OF | TIMELINE_I32), \
@@ -2084,10 +2094,9 @@ TIMELINE_OVERLOAD_(wide, timeline_wide_t, TIMELINE_WSTR)
       timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32), \
       timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64),                                     \
       default: __builtin_choose_expr(__builtin_classify_type(x) == TIMELINE_INTEGER_CLASS_, m(i64, TIMELINE_I64), m(ptr, TIMELINE_PTR)))
-#define TIMELINE_FUNCTION_(name, number) timeline_of_##name##_
+#define TIMELINE_FUNCTION_(name, number) timeline_raw_##name##_
 #define TIMELINE_NUMBER_(name, number) number
-#define TIMELINE_VALUE_(x) TIMELINE_SELECT_(x, TIMELINE_FUNCTION_)(x)
-#define TIMELINE_TYPE_(x) TIMELINE_SELECT_(x, TIMELINE_NUMBER_)
+#define TIMELINE_TYPE_(x) TIMELINE_SELECT_(x, TIMELINE_NUMBER_, f32)
 
 #endif
 
@@ -2113,7 +2122,7 @@ TIMELINE_ARRAYS_(TIMELINE_ARRAY_OVERLOAD_)
 #define TIMELINE_PASTE_(a, b, c) TIMELINE_PASTE2_(a, b, c)
 #define TIMELINE_PASTE2_(a, b, c) a##b##c
 
-/* Applies a macro to each of up to 64 arguments of a statement in C. */
+/* Applies a macro to each of up to 64 arguments of a statement in C, with its place from the end: 1 for the last. */
 #ifndef __cplusplus
 /* How many arguments stand behind the first one. */
 #define TIMELINE_COUNT_(...) TIMELINE_66TH_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, \
@@ -2126,70 +2135,70 @@ _63, _64, count, ...) count
 /* The first argument is the message. A 0 follows the last one, as ISO C wants something for the dots. */
 #define TIMELINE_EACH_(m, ...) TIMELINE_PASTE_(TIMELINE_EACH_, TIMELINE_COUNT_(__VA_ARGS__), _)(m, __VA_ARGS__, 0)
 #define TIMELINE_EACH_0_(m, message, ...)
-#define TIMELINE_EACH_1_(m, message, a, ...) m(a) TIMELINE_EACH_0_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_2_(m, message, a, ...) m(a) TIMELINE_EACH_1_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_3_(m, message, a, ...) m(a) TIMELINE_EACH_2_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_4_(m, message, a, ...) m(a) TIMELINE_EACH_3_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_5_(m, message, a, ...) m(a) TIMELINE_EACH_4_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_6_(m, message, a, ...) m(a) TIMELINE_EACH_5_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_7_(m, message, a, ...) m(a) TIMELINE_EACH_6_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_8_(m, message, a, ...) m(a) TIMELINE_EACH_7_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_9_(m, message, a, ...) m(a) TIMELINE_EACH_8_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_10_(m, message, a, ...) m(a) TIMELINE_EACH_9_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_11_(m, message, a, ...) m(a) TIMELINE_EACH_10_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_12_(m, message, a, ...) m(a) TIMELINE_EACH_11_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_13_(m, message, a, ...) m(a) TIMELINE_EACH_12_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_14_(m, message, a, ...) m(a) TIMELINE_EACH_13_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_15_(m, message, a, ...) m(a) TIMELINE_EACH_14_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_16_(m, message, a, ...) m(a) TIMELINE_EACH_15_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_17_(m, message, a, ...) m(a) TIMELINE_EACH_16_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_18_(m, message, a, ...) m(a) TIMELINE_EACH_17_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_19_(m, message, a, ...) m(a) TIMELINE_EACH_18_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_20_(m, message, a, ...) m(a) TIMELINE_EACH_19_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_21_(m, message, a, ...) m(a) TIMELINE_EACH_20_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_22_(m, message, a, ...) m(a) TIMELINE_EACH_21_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_23_(m, message, a, ...) m(a) TIMELINE_EACH_22_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_24_(m, message, a, ...) m(a) TIMELINE_EACH_23_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_25_(m, message, a, ...) m(a) TIMELINE_EACH_24_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_26_(m, message, a, ...) m(a) TIMELINE_EACH_25_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_27_(m, message, a, ...) m(a) TIMELINE_EACH_26_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_28_(m, message, a, ...) m(a) TIMELINE_EACH_27_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_29_(m, message, a, ...) m(a) TIMELINE_EACH_28_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_30_(m, message, a, ...) m(a) TIMELINE_EACH_29_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_31_(m, message, a, ...) m(a) TIMELINE_EACH_30_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_32_(m, message, a, ...) m(a) TIMELINE_EACH_31_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_33_(m, message, a, ...) m(a) TIMELINE_EACH_32_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_34_(m, message, a, ...) m(a) TIMELINE_EACH_33_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_35_(m, message, a, ...) m(a) TIMELINE_EACH_34_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_36_(m, message, a, ...) m(a) TIMELINE_EACH_35_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_37_(m, message, a, ...) m(a) TIMELINE_EACH_36_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_38_(m, message, a, ...) m(a) TIMELINE_EACH_37_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_39_(m, message, a, ...) m(a) TIMELINE_EACH_38_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_40_(m, message, a, ...) m(a) TIMELINE_EACH_39_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_41_(m, message, a, ...) m(a) TIMELINE_EACH_40_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_42_(m, message, a, ...) m(a) TIMELINE_EACH_41_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_43_(m, message, a, ...) m(a) TIMELINE_EACH_42_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_44_(m, message, a, ...) m(a) TIMELINE_EACH_43_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_45_(m, message, a, ...) m(a) TIMELINE_EACH_44_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_46_(m, message, a, ...) m(a) TIMELINE_EACH_45_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_47_(m, message, a, ...) m(a) TIMELINE_EACH_46_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_48_(m, message, a, ...) m(a) TIMELINE_EACH_47_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_49_(m, message, a, ...) m(a) TIMELINE_EACH_48_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_50_(m, message, a, ...) m(a) TIMELINE_EACH_49_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_51_(m, message, a, ...) m(a) TIMELINE_EACH_50_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_52_(m, message, a, ...) m(a) TIMELINE_EACH_51_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_53_(m, message, a, ...) m(a) TIMELINE_EACH_52_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_54_(m, message, a, ...) m(a) TIMELINE_EACH_53_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_55_(m, message, a, ...) m(a) TIMELINE_EACH_54_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_56_(m, message, a, ...) m(a) TIMELINE_EACH_55_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_57_(m, message, a, ...) m(a) TIMELINE_EACH_56_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_58_(m, message, a, ...) m(a) TIMELINE_EACH_57_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_59_(m, message, a, ...) m(a) TIMELINE_EACH_58_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_60_(m, message, a, ...) m(a) TIMELINE_EACH_59_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_61_(m, message, a, ...) m(a) TIMELINE_EACH_60_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_62_(m, message, a, ...) m(a) TIMELINE_EACH_61_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_63_(m, message, a, ...) m(a) TIMELINE_EACH_62_(m, message, __VA_ARGS__)
-#define TIMELINE_EACH_64_(m, message, a, ...) m(a) TIMELINE_EACH_63_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_1_(m, message, a, ...) m(1, a) TIMELINE_EACH_0_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_2_(m, message, a, ...) m(2, a) TIMELINE_EACH_1_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_3_(m, message, a, ...) m(3, a) TIMELINE_EACH_2_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_4_(m, message, a, ...) m(4, a) TIMELINE_EACH_3_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_5_(m, message, a, ...) m(5, a) TIMELINE_EACH_4_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_6_(m, message, a, ...) m(6, a) TIMELINE_EACH_5_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_7_(m, message, a, ...) m(7, a) TIMELINE_EACH_6_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_8_(m, message, a, ...) m(8, a) TIMELINE_EACH_7_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_9_(m, message, a, ...) m(9, a) TIMELINE_EACH_8_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_10_(m, message, a, ...) m(10, a) TIMELINE_EACH_9_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_11_(m, message, a, ...) m(11, a) TIMELINE_EACH_10_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_12_(m, message, a, ...) m(12, a) TIMELINE_EACH_11_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_13_(m, message, a, ...) m(13, a) TIMELINE_EACH_12_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_14_(m, message, a, ...) m(14, a) TIMELINE_EACH_13_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_15_(m, message, a, ...) m(15, a) TIMELINE_EACH_14_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_16_(m, message, a, ...) m(16, a) TIMELINE_EACH_15_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_17_(m, message, a, ...) m(17, a) TIMELINE_EACH_16_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_18_(m, message, a, ...) m(18, a) TIMELINE_EACH_17_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_19_(m, message, a, ...) m(19, a) TIMELINE_EACH_18_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_20_(m, message, a, ...) m(20, a) TIMELINE_EACH_19_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_21_(m, message, a, ...) m(21, a) TIMELINE_EACH_20_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_22_(m, message, a, ...) m(22, a) TIMELINE_EACH_21_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_23_(m, message, a, ...) m(23, a) TIMELINE_EACH_22_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_24_(m, message, a, ...) m(24, a) TIMELINE_EACH_23_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_25_(m, message, a, ...) m(25, a) TIMELINE_EACH_24_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_26_(m, message, a, ...) m(26, a) TIMELINE_EACH_25_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_27_(m, message, a, ...) m(27, a) TIMELINE_EACH_26_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_28_(m, message, a, ...) m(28, a) TIMELINE_EACH_27_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_29_(m, message, a, ...) m(29, a) TIMELINE_EACH_28_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_30_(m, message, a, ...) m(30, a) TIMELINE_EACH_29_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_31_(m, message, a, ...) m(31, a) TIMELINE_EACH_30_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_32_(m, message, a, ...) m(32, a) TIMELINE_EACH_31_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_33_(m, message, a, ...) m(33, a) TIMELINE_EACH_32_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_34_(m, message, a, ...) m(34, a) TIMELINE_EACH_33_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_35_(m, message, a, ...) m(35, a) TIMELINE_EACH_34_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_36_(m, message, a, ...) m(36, a) TIMELINE_EACH_35_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_37_(m, message, a, ...) m(37, a) TIMELINE_EACH_36_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_38_(m, message, a, ...) m(38, a) TIMELINE_EACH_37_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_39_(m, message, a, ...) m(39, a) TIMELINE_EACH_38_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_40_(m, message, a, ...) m(40, a) TIMELINE_EACH_39_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_41_(m, message, a, ...) m(41, a) TIMELINE_EACH_40_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_42_(m, message, a, ...) m(42, a) TIMELINE_EACH_41_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_43_(m, message, a, ...) m(43, a) TIMELINE_EACH_42_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_44_(m, message, a, ...) m(44, a) TIMELINE_EACH_43_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_45_(m, message, a, ...) m(45, a) TIMELINE_EACH_44_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_46_(m, message, a, ...) m(46, a) TIMELINE_EACH_45_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_47_(m, message, a, ...) m(47, a) TIMELINE_EACH_46_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_48_(m, message, a, ...) m(48, a) TIMELINE_EACH_47_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_49_(m, message, a, ...) m(49, a) TIMELINE_EACH_48_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_50_(m, message, a, ...) m(50, a) TIMELINE_EACH_49_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_51_(m, message, a, ...) m(51, a) TIMELINE_EACH_50_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_52_(m, message, a, ...) m(52, a) TIMELINE_EACH_51_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_53_(m, message, a, ...) m(53, a) TIMELINE_EACH_52_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_54_(m, message, a, ...) m(54, a) TIMELINE_EACH_53_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_55_(m, message, a, ...) m(55, a) TIMELINE_EACH_54_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_56_(m, message, a, ...) m(56, a) TIMELINE_EACH_55_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_57_(m, message, a, ...) m(57, a) TIMELINE_EACH_56_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_58_(m, message, a, ...) m(58, a) TIMELINE_EACH_57_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_59_(m, message, a, ...) m(59, a) TIMELINE_EACH_58_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_60_(m, message, a, ...) m(60, a) TIMELINE_EACH_59_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_61_(m, message, a, ...) m(61, a) TIMELINE_EACH_60_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_62_(m, message, a, ...) m(62, a) TIMELINE_EACH_61_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_63_(m, message, a, ...) m(63, a) TIMELINE_EACH_62_(m, message, __VA_ARGS__)
+#define TIMELINE_EACH_64_(m, message, a, ...) m(64, a) TIMELINE_EACH_63_(m, message, __VA_ARGS__)
 #endif /* __cplusplus */
 
 /* The payload of a statement: its words are stored one by one, aligned and whole, so that the
@@ -2215,8 +2224,6 @@ typedef struct timeline_payload_t {
   unsigned next, end;
   /* How many words there may be, and how many there may always be: that is known to the compiler. */
   unsigned most, least;
-  /* The number of the argument, in statements of printf. */
-  unsigned argument;
 } timeline_payload_t;
 
 TIMELINE_INLINE_ size_t timeline_room_(const timeline_payload_t *to) {
@@ -2325,14 +2332,16 @@ TIMELINE_INLINE_ unsigned timeline_ends_(uintptr_t block) {
   return ends;
 }
 
-/* The length of a short text; of others TIMELINE_IS_LONG_. With memchr, a statement takes a tenth longer. */
+/* The length of a short text; of others TIMELINE_IS_LONG_ or more. With memchr, a statement takes a tenth longer. */
 TIMELINE_INLINE_ unsigned timeline_length_(const char *text) {
   const uintptr_t begin = TIMELINE_POINTER_CAST_(uintptr_t, text);
   const unsigned skipped = TIMELINE_CAST_(unsigned, begin % 16);
   const unsigned first = timeline_ends_(begin - skipped) >> skipped;
   if (first) return TIMELINE_CAST_(unsigned, __builtin_ctz(first));
   const unsigned second = timeline_ends_(begin - skipped + 16);
-  return second ? 16 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(second)) : TIMELINE_IS_LONG_;
+  if (second) return 16 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(second));
+  const unsigned third = timeline_ends_(begin - skipped + 32);
+  return third ? 32 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(third)) : TIMELINE_IS_LONG_;
 }
 #else
 TIMELINE_INLINE_ unsigned timeline_length_(const char *text) {
@@ -2431,19 +2440,131 @@ TIMELINE_INLINE_ size_t timeline_size_(unsigned type) {
   }
 }
 
-/* Stores an argument of an event. */
-TIMELINE_INLINE_ void timeline_store_(timeline_payload_t *to, timeline_value_t value) {
-  uint64_t word = value.word;
-  if (value.type & TIMELINE_ARRAY_OF) {
-    word = timeline_put_array_(to, value.data, value.count, timeline_size_(value.type));
-  } else if (value.type == TIMELINE_STR) {
-    const char *const text = TIMELINE_CAST_(const char *, value.data);
-    word = value.count == TIMELINE_NO_LIMIT_ ? timeline_put_text_(to, text)
-                                             : timeline_put_bytes_(to, text, value.count);
-  } else if (value.type == TIMELINE_WSTR) {
-    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), TIMELINE_NO_LIMIT_, value.count);
+/* What makes a payload of the arguments of a statement. A statement has evaluated them to raw values, one
+ * word each; second words, which a text with a number of bytes, an array and a long double have, stand
+ * behind those of all. `types` are the types of C, up to the first 0.
+ *
+ * No function here is inlined in a statement: so no function of a program has a payload in its frame, and
+ * the compiler optimises them once, and not for each statement. */
+
+TIMELINE_INLINE_ const void *timeline_pointer_(uint64_t raw) {
+  const uintptr_t address = raw & UINTPTR_MAX;
+  return TIMELINE_POINTER_CAST_(const void *, address);
+}
+
+/* The types that a site knows, once its event is known; NULL for zeros. */
+TIMELINE_INLINE_ const uint32_t *timeline_types_at_(const timeline_site_t *site) {
+  return __atomic_load_n(&site->types, __ATOMIC_RELAXED);
+}
+
+/* Which arguments of an event are to be interned, as bits. */
+TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
+  const uint32_t *const types = timeline_types_at_(site);
+  return types ? TIMELINE_CAST_(uint64_t, types[1]) << 32 | types[0] : 0;
+}
+
+/* Whether the C library has to write the text. */
+TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
+  const uint32_t *const types = timeline_types_at_(site);
+  return __builtin_expect(types && (types[0] & 0xff) == 'v', 0);
+}
+
+/* A statement with few arguments, all of them numbers and texts that end with NUL, makes room behind its raw
+ * values: if the texts are short, these become the payload where they are. It costs hardly more than if this
+ * were inlined in the statement. */
+#define TIMELINE_FEW_ 8
+#if defined(__OPTIMIZE__) && !TIMELINE_IS_SANITIZED_
+#define TIMELINE_MAKES_ROOM_ 1
+#else
+/* Each statement would have room of its own in the frame. */
+#define TIMELINE_MAKES_ROOM_ 0
+#endif
+
+/* How many arguments there are, and which of them are texts, as bits. */
+#define TIMELINE_MIX_(count, texts) ((count) | (texts) << 8)
+/* The place of the first of these texts. */
+#define TIMELINE_FIRST_TEXT_(texts) (__builtin_ctz((texts) | 1u << TIMELINE_FEW_) % TIMELINE_FEW_)
+
+/* Makes a payload of raw values, which has room for short texts: returns how many words they take, or 0 if not
+ * all texts are short; then nothing has changed. `first` is the first text, as its raw value was only just
+ * stored; `plain`: of printf, the types of the conversions. */
+TIMELINE_INLINE_ unsigned timeline_store_few_(uint64_t *words, unsigned mix, uint64_t first, const uint32_t *plain) {
+  uint64_t texts[TIMELINE_FEW_], raw = first;
+  const unsigned count = mix & 0xff;
+  unsigned end = count;
+  for (unsigned left = mix >> 8;;) {
+    const unsigned i = TIMELINE_CAST_(unsigned, __builtin_ctz(left)) % TIMELINE_FEW_;
+    const char *text = TIMELINE_CAST_(const char *, timeline_pointer_(raw));
+    TIMELINE_UNKNOWN_(text);
+    const unsigned length =
+        text && (!plain || plain[i] == TIMELINE_PLAIN_TEXT_) ? timeline_length_(text) : TIMELINE_IS_LONG_;
+    if (__builtin_expect(length >= TIMELINE_IS_LONG_, 0)) {
+      for (unsigned done = (mix >> 8) ^ left; done; done &= done - 1) {
+        const unsigned former = TIMELINE_CAST_(unsigned, __builtin_ctz(done)) % TIMELINE_FEW_;
+        words[former] = texts[former];
+      }
+      return 0;
+    }
+    texts[i] = raw;
+    words[i] = length;
+    timeline_copy_(words + end, text, length);
+    end += (length + 7) / 8;
+    left &= left - 1;
+    if (!left) return end;
+    raw = words[__builtin_ctz(left)];
   }
-  to->words[to->next++] = word;
+}
+
+/* The types of such arguments. Which number one is makes no difference. */
+TIMELINE_INLINE_ void timeline_types_of_few_(unsigned char *types, unsigned mix) {
+  for (unsigned i = 0; i < (mix & 0xff); i++)
+    types[i] = (mix >> 8 >> i) & 1 ? TIMELINE_STR : TIMELINE_I64;
+  types[mix & 0xff] = 0;
+}
+
+/* Stores the arguments of an event: returns how many words they take. */
+TIMELINE_INLINE_ unsigned timeline_store_(uint64_t *words, unsigned most, const uint64_t *raw,
+                                          const unsigned char *types, unsigned count) {
+  timeline_payload_t to = {words, 0, count, most, TIMELINE_LEAST_WORDS_};
+  for (unsigned i = 0; i < count; i++) {
+    const unsigned type = types[i];
+    uint64_t word = raw[i];
+    if (!timeline_is_number_(type)) {
+      const void *const data = timeline_pointer_(word);
+      if (type == TIMELINE_STR || (type == TIMELINE_SIZED_TEXT_ && raw[count + i] == TIMELINE_NO_LIMIT_))
+        word = timeline_put_text_(&to, TIMELINE_CAST_(const char *, data));
+      else if (type == TIMELINE_SIZED_TEXT_)
+        word = timeline_put_bytes_(&to, TIMELINE_CAST_(const char *, data), raw[count + i]);
+      else if (type == TIMELINE_WSTR)
+        word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), TIMELINE_NO_LIMIT_, TIMELINE_NO_LIMIT_);
+      else if (type == TIMELINE_SIZED_WIDE_)
+        word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), TIMELINE_NO_LIMIT_, raw[count + i]);
+      else if (type & TIMELINE_ARRAY_OF)
+        word = timeline_put_array_(&to, data, raw[count + i], timeline_size_(type));
+    }
+    words[i] = word;
+  }
+  return to.end;
+}
+
+/* Logs an event with such arguments. `marked`: which of its texts are to be interned. */
+__attribute__((unused, noinline)) static void timeline_log_values_(timeline_t *tl, uint32_t event,
+                                                                   const uint64_t *raw,
+                                                                   const unsigned char *types, unsigned count,
+                                                                   uint64_t marked) {
+  uint64_t words[TIMELINE_PAYLOAD_WORDS_];
+  const unsigned end = timeline_store_(words, tl->payload / 8, raw, types, count);
+  if (__builtin_expect(marked != 0, 0))
+    timeline_log_interned(tl, event, words, end, types, marked);
+  else
+    timeline_log_payload(tl, event, words, end, 0);
+}
+
+/* The same for a span, which keeps the words. */
+__attribute__((unused, noinline)) static unsigned timeline_keep_(timeline_t *tl, uint64_t *words,
+                                                                 const uint64_t *raw, const unsigned char *types,
+                                                                 unsigned count) {
+  return timeline_store_(words, tl->payload / 8, raw, types, count);
 }
 
 /* What was stored of an argument: its word, and how many words behind those of all arguments. */
@@ -2457,7 +2578,7 @@ typedef struct timeline_stored_t {
 __attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointer_(uint64_t *words, unsigned end,
                                                                                    unsigned most, const void *data,
                                                                                    uint32_t type, uint64_t before) {
-  timeline_payload_t to = {words, 0, end, most, 0, 0};
+  timeline_payload_t to = {words, 0, end, most, 0};
   const char letter = TIMELINE_CAST_(char, type & 0xff);
   size_t limit = type >> 8 == 0xffffff ? TIMELINE_NO_LIMIT_ : type >> 8;
   if (letter == 'S' || letter == 'W') {
@@ -2477,39 +2598,185 @@ __attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointe
   return stored;
 }
 
-/* The types that a site knows, once its event is known; NULL for zeros. */
-TIMELINE_INLINE_ const uint32_t *timeline_types_at_(const timeline_site_t *site) {
-  return __atomic_load_n(&site->types, __ATOMIC_RELAXED);
+/* The call stack from a return address, at the beginning of a payload: returns how many words it takes. */
+TIMELINE_INLINE_ unsigned timeline_put_stack_(timeline_t *tl, const void *from, uint64_t *words, unsigned most) {
+  const int error = errno;
+  const size_t count = timeline_backtrace(tl, from, words, most);
+  errno = error;
+  return TIMELINE_CAST_(unsigned, count);
 }
 
-/* Stores an argument of printf. Of a pointer that may be a text, the conversion says which it is. */
-TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timeline_site_t *site,
-                                             timeline_value_t value) {
-  uint64_t word = value.word;
-  const unsigned argument = to->argument++;
-  if (value.type == TIMELINE_LONG_DOUBLE_) {
-    to->words[to->next++] = word;
-    word = value.upper;
-  } else if (value.type == TIMELINE_F32) {
-    /* C promotes it to a double. */
-    const uint32_t bits = TIMELINE_CAST_(uint32_t, word);
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    word = TIMELINE_CAST_(uint64_t, timeline_f64(TIMELINE_CAST_(double, number)));
-  } else if (!timeline_is_number_(value.type)) {
-    const uint32_t *const types = timeline_types_at_(site);
-    const uint32_t type = types && argument < 32 ? types[argument] : 0;
-    if (__builtin_expect(type == TIMELINE_PLAIN_TEXT_, 1)) {
-      word = timeline_put_text_(to, TIMELINE_CAST_(const char *, value.data));
+/* Logs the whole text, written by vsnprintf; an empty one if that fails. */
+__attribute__((unused, noinline, format(printf, 5, 0))) static void timeline_write_(
+    timeline_t *tl, const timeline_site_t *site, uint32_t event, const void *from, const char *format,
+    va_list arguments) {
+  const int error = errno;
+  uint64_t words[TIMELINE_PAYLOAD_WORDS_ + 1];
+  const unsigned payload = tl->payload / 8;
+  const unsigned most = payload < TIMELINE_PAYLOAD_WORDS_ ? payload : TIMELINE_PAYLOAD_WORDS_;
+  const unsigned before =
+      site->flags & TIMELINE_SITE_BACKTRACE ? timeline_put_stack_(tl, from, words, most - 1) : 0;
+  const size_t room = TIMELINE_CAST_(size_t, most - before - 1) * 8;
+  errno = error; /* %m */
+  char *const text = TIMELINE_POINTER_CAST_(char *, words + before + 1);
+  const int length = vsnprintf(text, room + 1, format, arguments);
+  size_t kept = length < 0 ? 0 : TIMELINE_CAST_(size_t, length);
+  uint64_t word = kept;
+  if (kept > room) {
+    kept = room;
+    word = kept | TIMELINE_CUT_;
+  }
+  memset(text + kept, 0, (8 - kept % 8) % 8);
+  words[before] = word;
+  timeline_log_payload(tl, event, words, before + 1 + (kept + 7) / 8, site->flags);
+  errno = error;
+}
+
+/* By this, the compiler checks the arguments of each statement against the format. Where the arguments of a
+ * variadic function cannot be made of raw values, statements call it. */
+__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_all_(
+    timeline_t *tl, const timeline_site_t *site, uint32_t event, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  timeline_write_(tl, site, event, __builtin_return_address(0), format, arguments);
+  va_end(arguments);
+}
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+#define TIMELINE_RAW_ARGUMENTS_ 1
+/* The format is checked where the statement stands. */
+_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"")
+/* Calls vsnprintf with raw values: as if all were passed in memory, where the ABI of this processor has those
+ * for which no register is left, a long double at a multiple of 16. */
+__attribute__((unused, noinline)) static void timeline_write_raw_(timeline_t *tl, const timeline_site_t *site,
+                                                                  uint32_t event, const uint64_t *raw,
+                                                                  const unsigned char *types, unsigned count,
+                                                                  const void *from) {
+  uint64_t all[2 * TIMELINE_MAX_FIELDS + 2] __attribute__((aligned(16)));
+  unsigned end = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (types[i] == TIMELINE_LONG_DOUBLE_) {
+      end += end % 2;
+      all[end++] = raw[i];
+      all[end++] = raw[count + i];
     } else {
-      const timeline_stored_t stored = timeline_store_pointer_(to->words, to->end, to->most, value.data, type,
-                                                               to->next > 0 ? to->words[to->next - 1] : 0);
-      word = stored.word;
-      to->end += TIMELINE_CAST_(unsigned, stored.taken);
+      all[end++] = raw[i];
     }
   }
-  to->words[to->next++] = word;
+  /* What a va_list is there: how much of the registers is used up, which is all of it, and where the rest is. */
+  const struct {
+    unsigned general, floating;
+    const void *memory, *registers;
+  } rest = {6 * 8, 6 * 8 + 8 * 16, all, TIMELINE_NULL_POINTER_};
+  va_list list;
+  memcpy(list, &rest, sizeof rest);
+  timeline_write_(tl, site, event, from, site->format, list);
 }
+_Pragma("GCC diagnostic pop")
+#else
+#define TIMELINE_RAW_ARGUMENTS_ 0
+TIMELINE_INLINE_ void timeline_write_raw_(timeline_t *tl, const timeline_site_t *site, uint32_t event,
+                                          const uint64_t *raw, const unsigned char *types, unsigned count,
+                                          const void *from) {
+  (void)tl, (void)site, (void)event, (void)raw, (void)types, (void)count, (void)from;
+}
+#endif
+
+/* How many arguments a statement of printf has, and how many words they take. */
+#define TIMELINE_SHAPE_(count, words) ((count) | (words) << 8)
+
+/* Logs a statement of printf. `from`: where its call stack begins, if it has one. */
+TIMELINE_INLINE_ void timeline_log_format_at_(timeline_t *tl, const timeline_site_t *site, uint32_t event,
+                                              const uint64_t *raw, const unsigned char *types, unsigned shape,
+                                              const void *from) {
+  uint64_t words[TIMELINE_PAYLOAD_WORDS_];
+  const unsigned count = shape & 0xff, fixed = shape >> 8, most = tl->payload / 8;
+  const uint32_t *const known = timeline_types_at_(site);
+  if (__builtin_expect(known && (known[0] & 0xff) == 'v', 0)) {
+    timeline_write_raw_(tl, site, event, raw, types, count, from);
+    return;
+  }
+  const unsigned before = site->flags & TIMELINE_SITE_BACKTRACE
+                              ? timeline_put_stack_(tl, from, words, most > fixed ? most - fixed : 0)
+                              : 0;
+  timeline_payload_t to = {words + before, 0, fixed, most - before, TIMELINE_LEAST_WORDS_ - TIMELINE_STACK_WORDS_};
+  for (unsigned i = 0; i < count; i++) {
+    const unsigned type = types[i];
+    uint64_t word = raw[i];
+    if (type == TIMELINE_LONG_DOUBLE_) {
+      to.words[to.next++] = word;
+      word = raw[count + i];
+    } else if (!timeline_is_number_(type)) {
+      /* Of a pointer that may be a text, the conversion says which it is. */
+      const uint32_t conversion = known && i < 32 ? known[i] : 0;
+      const void *const data = timeline_pointer_(word);
+      if (__builtin_expect(conversion == TIMELINE_PLAIN_TEXT_, 1)) {
+        word = timeline_put_text_(&to, TIMELINE_CAST_(const char *, data));
+      } else {
+        const timeline_stored_t stored = timeline_store_pointer_(to.words, to.end, to.most, data, conversion,
+                                                                 to.next > 0 ? to.words[to.next - 1] : 0);
+        word = stored.word;
+        to.end += TIMELINE_CAST_(unsigned, stored.taken);
+      }
+    }
+    to.words[to.next++] = word;
+  }
+  timeline_log_payload(tl, event, words, before + to.end, site->flags & TIMELINE_SITE_BACKTRACE);
+}
+
+/* The call stack begins at its return address. */
+__attribute__((unused, noinline)) static void timeline_log_format_(timeline_t *tl, const timeline_site_t *site,
+                                                                   uint32_t event, const uint64_t *raw,
+                                                                   const unsigned char *types, unsigned shape) {
+  timeline_log_format_at_(tl, site, event, raw, types, shape, __builtin_return_address(0));
+}
+/* The same for few arguments, with room behind their raw values. In the order in which timeline_log_payload
+ * takes what it needs. */
+__attribute__((unused, noinline)) static void timeline_log_long_printed_(timeline_t *tl, uint32_t event,
+                                                                         const uint64_t *raw, unsigned mix,
+                                                                         const timeline_site_t *site) {
+  unsigned char types[TIMELINE_FEW_ + 1];
+  timeline_types_of_few_(types, mix);
+  timeline_log_format_(tl, site, event, raw, types, TIMELINE_SHAPE_(mix & 0xff, mix & 0xff));
+}
+__attribute__((unused, noinline)) static void timeline_log_few_printed_(timeline_t *tl, uint32_t event, uint64_t *raw,
+                                                                        unsigned mix, const timeline_site_t *site,
+                                                                        uint64_t first) {
+  const uint32_t *const known = timeline_types_at_(site);
+  const bool is_known = known != TIMELINE_NULL_POINTER_;
+  const unsigned end = __builtin_expect(is_known, 1) ? timeline_store_few_(raw, mix, first, known) : 0;
+  if (__builtin_expect(end != 0, 1))
+    timeline_log_payload(tl, event, raw, end, 0);
+  else
+    timeline_log_long_printed_(tl, event, raw, mix, site);
+}
+__attribute__((unused, noinline)) static void timeline_log_long_values_(timeline_t *tl, uint32_t event,
+                                                                        const uint64_t *raw, unsigned mix,
+                                                                        uint64_t marked) {
+  unsigned char types[TIMELINE_FEW_ + 1];
+  timeline_types_of_few_(types, mix);
+  timeline_log_values_(tl, event, raw, types, mix & 0xff, marked);
+}
+__attribute__((unused, noinline)) static void timeline_log_few_values_(timeline_t *tl, uint32_t event, uint64_t *raw,
+                                                                       unsigned mix, uint64_t marked,
+                                                                       uint64_t first) {
+  const uint32_t *const plain = TIMELINE_NULL_POINTER_;
+  const unsigned end = __builtin_expect(marked == 0, 1) ? timeline_store_few_(raw, mix, first, plain) : 0;
+  if (__builtin_expect(end != 0, 1))
+    timeline_log_payload(tl, event, raw, end, 0);
+  else
+    timeline_log_long_values_(tl, event, raw, mix, marked);
+}
+
+#ifdef __cplusplus
+/* The same for the templates of statements, which know where it begins. */
+__attribute__((unused, noinline)) static void timeline_log_format_from_(timeline_t *tl, const timeline_site_t *site,
+                                                                        uint32_t event, const uint64_t *raw,
+                                                                        const unsigned char *types, unsigned shape,
+                                                                        const void *from) {
+  timeline_log_format_at_(tl, site, event, raw, types, shape, from);
+}
+#endif
 
 /* How the types of C++ are logged. timeline.hpp adds those of the standard library. */
 
@@ -2518,13 +2785,13 @@ extern "C++" {
 
 char (&timeline_tag_(decltype(nullptr)))[TIMELINE_PTR];
 TIMELINE_INLINE_ timeline_value_t timeline_of_(decltype(nullptr)) {
-  return timeline_value_(TIMELINE_PTR, 0, nullptr, 0);
+  return timeline_value_(0, 0);
 }
 template <class R, class... A>
 char (&timeline_tag_(R (*)(A...)))[TIMELINE_PTR];
 template <class R, class... A>
 TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
-  return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), nullptr, 0);
+  return timeline_value_(reinterpret_cast<uintptr_t>(x), 0);
 }
 
 /* A pointer to a member would be a bool. */
@@ -2535,7 +2802,7 @@ char (&timeline_tag_(M C::*))[TIMELINE_PTR] = delete;
 #define TIMELINE_CHARACTER_(c_type)                            \
   char (&timeline_tag_(c_type))[TIMELINE_CHAR];                \
   TIMELINE_INLINE_ timeline_value_t timeline_of_(c_type x) {   \
-    return timeline_value_(TIMELINE_CHAR, x, nullptr, 0);      \
+    return timeline_value_(x, 0);                              \
   }
 TIMELINE_CHARACTER_(char16_t)
 TIMELINE_CHARACTER_(char32_t)
@@ -2543,7 +2810,7 @@ TIMELINE_CHARACTER_(char32_t)
 TIMELINE_CHARACTER_(char8_t)
 char (&timeline_tag_(const char8_t *))[TIMELINE_STR];
 TIMELINE_INLINE_ timeline_value_t timeline_of_(const char8_t *x) {
-  return timeline_of_str_(reinterpret_cast<const char *>(x));
+  return timeline_value_(timeline_address_(x), 0);
 }
 #endif
 
@@ -2566,7 +2833,7 @@ struct timeline_no_argument_ {
   enum : unsigned { type = TIMELINE_I64 };
   template <class T>
   static timeline_value_t of(const T &) {
-    return timeline_value_(TIMELINE_I64, 0, nullptr, 0);
+    return timeline_value_(0, 0);
   }
 };
 
@@ -2637,18 +2904,18 @@ template <class T, size_t N>
 struct timeline_argument_<T[N], void> : timeline_array_argument_<T, N> {};
 template <size_t N>
 struct timeline_argument_<char[N], void> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   TIMELINE_INLINE_ timeline_value_t of(const char (&x)[N]) {
-    return timeline_value_(TIMELINE_STR, 0, x, timeline_length_in_(x, N));
+    return timeline_value_(timeline_address_(x), timeline_length_in_(x, N));
   }
 };
 template <size_t N>
 struct timeline_argument_<wchar_t[N], void> {
-  enum : unsigned { type = TIMELINE_WSTR };
+  enum : unsigned { type = TIMELINE_SIZED_WIDE_ };
   TIMELINE_INLINE_ timeline_value_t of(const wchar_t (&x)[N]) {
     size_t length = 0;
     while (length < N && x[length]) length++;
-    return timeline_value_(TIMELINE_WSTR, 0, x, length);
+    return timeline_value_(timeline_address_(x), length);
   }
 };
 template <size_t N>
@@ -2658,22 +2925,66 @@ struct timeline_argument_<char32_t[N], void> : timeline_other_text_<char32_t, (N
 #ifdef __cpp_char8_t
 template <size_t N>
 struct timeline_argument_<char8_t[N], void> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   TIMELINE_INLINE_ timeline_value_t of(const char8_t (&x)[N]) {
-    const char *const text = reinterpret_cast<const char *>(x);
-    return timeline_value_(TIMELINE_STR, 0, text, timeline_length_in_(text, N));
+    return timeline_value_(timeline_address_(x), timeline_length_in_(reinterpret_cast<const char *>(x), N));
   }
 };
 #endif
 
-/* What an argument of printf is: of an array, its address. */
+/* An argument as a function takes it that statements share: numbers, pointers, and the elements of arrays by
+ * value, so that arrays of each length are one type. */
 template <class T>
-struct timeline_decayed_ {
+struct timeline_passed_ {
+  typedef const T &type;
+  TIMELINE_INLINE_ type of(const T &x) { return x; }
+};
+template <class T>
+struct timeline_passed_<T *> {
+  typedef T *type;
+  TIMELINE_INLINE_ type of(T *x) { return x; }
+};
+#define TIMELINE_PASSED_(name, c_type, number, in_word)  \
+  template <>                                            \
+  struct timeline_passed_<c_type> {                      \
+    typedef c_type type;                                 \
+    TIMELINE_INLINE_ type of(c_type x) { return x; }     \
+  };
+TIMELINE_NUMBERS_(TIMELINE_PASSED_)
+template <class T, size_t N, bool = timeline_elements_<T>::value>
+struct timeline_passed_array_ {
+  typedef decltype(timeline_array_(static_cast<const T *>(nullptr), 0)) type;
+  TIMELINE_INLINE_ type of(const T (&x)[N]) { return timeline_array_(x, N); }
+};
+template <class T, size_t N>
+struct timeline_passed_array_<T, N, false> {
+  typedef const T (&type)[N];
+  TIMELINE_INLINE_ type of(const T (&x)[N]) { return x; }
+};
+template <class T, size_t N>
+struct timeline_passed_<T[N]> : timeline_passed_array_<T, N> {};
+template <size_t N>
+struct timeline_passed_<char[N]> {
+  typedef timeline_text_t type;
+  TIMELINE_INLINE_ type of(const char (&x)[N]) { return timeline_make_text_(x, timeline_length_in_(x, N)); }
+};
+
+/* Without the reference of such a type. */
+template <class T>
+struct timeline_bare_ {
+  typedef T type;
+};
+template <class T>
+struct timeline_bare_<T &> {
+  typedef T type;
+};
+template <class T>
+struct timeline_bare_<const T &> {
   typedef T type;
 };
 template <class T, size_t N>
-struct timeline_decayed_<T[N]> {
-  typedef const T *type;
+struct timeline_bare_<const T (&)[N]> {
+  typedef T type[N];
 };
 
 } /* extern "C++" */
@@ -2705,7 +3016,7 @@ struct timeline_decayed_<T[N]> {
    : (expected) == TIMELINE_PTR || ((expected) == TIMELINE_HEX && !TIMELINE_IS_WHOLE_(given))              \
        ? TIMELINE_IS_POINTER_(given)                                                                       \
    : (expected) == TIMELINE_STR || (expected) == TIMELINE_ISTR                                             \
-       ? (given) == TIMELINE_STR || (given) == TIMELINE_WSTR                                               \
+       ? (given) == TIMELINE_STR || (given) == TIMELINE_SIZED_TEXT_ || (given) == TIMELINE_WSTR            \
    : TIMELINE_IS_WHOLE_(expected) ? TIMELINE_IS_WHOLE_(given)                                              \
                                   : (expected) == (given))
 
@@ -2799,8 +3110,8 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 /* Nothing of this is in the program: operands of sizeof are not evaluated. */
 #define TIMELINE_CHECK_BEGIN_(message) "" message
 #define TIMELINE_CHECK_BEHIND_(n, rest, message) TIMELINE_NEXT_NAME_(rest)
-#define TIMELINE_CHECK_ONE_(n, rest, message, x)                                                              \
-  (void)sizeof(timeline_check_type_(TIMELINE_BEHIND_NAME_(rest), TIMELINE_TYPE_(x)));
+#define TIMELINE_CHECK_ONE_(n, rest, message)                                                                 \
+  (void)sizeof(timeline_check_type_(TIMELINE_BEHIND_NAME_(rest), timeline_type_##n##_));
 #define TIMELINE_CHECK_END_(rest, message) (void)sizeof(timeline_check_end_(TIMELINE_NEXT_NAME_(rest)));
 
 #elif __GNUC__ >= 11 && !defined(__INTEL_COMPILER)
@@ -2830,7 +3141,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
   timeline_odd_##n = timeline_odd_##before || (timeline_name_##n > timeline_at_##n && !timeline_has_##n)
 #define TIMELINE_IS_TYPE_(name, length, number, text, size) \
   +(size == length && __builtin_strncmp(text, name, length) == 0 ? number : 0)
-#define TIMELINE_CHECK_ONE_(n, before, message, x)                                                            \
+#define TIMELINE_CHECK_ONE_(n, before, message)                                                               \
   enum {                                                                                                      \
     TIMELINE_FIND_NAME_(n, before, message),                                                                  \
     timeline_colon_##n = timeline_end_##n + (__builtin_strncmp(message + timeline_end_##n, ":", 1) == 0),     \
@@ -2852,7 +3163,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
                           : !timeline_list_##n       ? timeline_number_##n                                    \
                           : timeline_number_##n <= TIMELINE_F64 ? TIMELINE_ARRAY_OF + timeline_number_##n     \
                                                                 : TIMELINE_UNKNOWN_TYPE_,                     \
-    timeline_given_##n = TIMELINE_TYPE_(x)                                                                    \
+    timeline_given_##n = timeline_type_##n##_                                                                 \
   };                                                                                                          \
   TIMELINE_ASSERT_(timeline_odd_##n || timeline_has_##n,                                                      \
                    timeline_has_more_arguments_than_the_message_##n, TIMELINE_TOO_MANY_)                      \
@@ -2872,7 +3183,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 #define TIMELINE_CHECK_START_
 #endif
 #ifdef TIMELINE_CHECK_ONE_
-/* Checks a statement: message and arguments. */
+/* Checks a statement: message and arguments, whose types TIMELINE_DECLARE_TYPES_ has declared. */
 #define TIMELINE_CHECK_EVENT_(...)                                                                            \
   do {                                                                                                        \
     TIMELINE_CHECK_START_                                                                                     \
@@ -2880,37 +3191,37 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
     (TIMELINE_CHECK_BEGIN_(TIMELINE_FORMAT_(__VA_ARGS__, 0)), (TIMELINE_FORMAT_(__VA_ARGS__, 0)), __VA_ARGS__, 0) \
   } while (0);
 #define TIMELINE_CHECK_0_(before, text, message, ...) TIMELINE_CHECK_END_(before, text)
-#define TIMELINE_CHECK_1_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(1, before, text, a) \
+#define TIMELINE_CHECK_1_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(1, before, text) \
   TIMELINE_CHECK_0_(TIMELINE_CHECK_BEHIND_(1, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_2_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(2, before, text, a) \
+#define TIMELINE_CHECK_2_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(2, before, text) \
   TIMELINE_CHECK_1_(TIMELINE_CHECK_BEHIND_(2, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_3_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(3, before, text, a) \
+#define TIMELINE_CHECK_3_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(3, before, text) \
   TIMELINE_CHECK_2_(TIMELINE_CHECK_BEHIND_(3, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_4_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(4, before, text, a) \
+#define TIMELINE_CHECK_4_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(4, before, text) \
   TIMELINE_CHECK_3_(TIMELINE_CHECK_BEHIND_(4, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_5_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(5, before, text, a) \
+#define TIMELINE_CHECK_5_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(5, before, text) \
   TIMELINE_CHECK_4_(TIMELINE_CHECK_BEHIND_(5, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_6_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(6, before, text, a) \
+#define TIMELINE_CHECK_6_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(6, before, text) \
   TIMELINE_CHECK_5_(TIMELINE_CHECK_BEHIND_(6, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_7_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(7, before, text, a) \
+#define TIMELINE_CHECK_7_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(7, before, text) \
   TIMELINE_CHECK_6_(TIMELINE_CHECK_BEHIND_(7, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_8_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(8, before, text, a) \
+#define TIMELINE_CHECK_8_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(8, before, text) \
   TIMELINE_CHECK_7_(TIMELINE_CHECK_BEHIND_(8, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_9_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(9, before, text, a) \
+#define TIMELINE_CHECK_9_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(9, before, text) \
   TIMELINE_CHECK_8_(TIMELINE_CHECK_BEHIND_(9, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_10_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(10, before, text, a) \
+#define TIMELINE_CHECK_10_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(10, before, text) \
   TIMELINE_CHECK_9_(TIMELINE_CHECK_BEHIND_(10, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_11_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(11, before, text, a) \
+#define TIMELINE_CHECK_11_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(11, before, text) \
   TIMELINE_CHECK_10_(TIMELINE_CHECK_BEHIND_(11, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_12_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(12, before, text, a) \
+#define TIMELINE_CHECK_12_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(12, before, text) \
   TIMELINE_CHECK_11_(TIMELINE_CHECK_BEHIND_(12, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_13_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(13, before, text, a) \
+#define TIMELINE_CHECK_13_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(13, before, text) \
   TIMELINE_CHECK_12_(TIMELINE_CHECK_BEHIND_(13, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_14_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(14, before, text, a) \
+#define TIMELINE_CHECK_14_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(14, before, text) \
   TIMELINE_CHECK_13_(TIMELINE_CHECK_BEHIND_(14, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_15_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(15, before, text, a) \
+#define TIMELINE_CHECK_15_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(15, before, text) \
   TIMELINE_CHECK_14_(TIMELINE_CHECK_BEHIND_(15, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_16_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(16, before, text, a) \
+#define TIMELINE_CHECK_16_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(16, before, text) \
   TIMELINE_CHECK_15_(TIMELINE_CHECK_BEHIND_(16, before, text), text, message, __VA_ARGS__)
 #ifdef __clang__
 /* Each argument is looked for behind all others: of so many, that would take long. */
@@ -2963,101 +3274,101 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 #define TIMELINE_CHECK_63_(...)
 #define TIMELINE_CHECK_64_(...)
 #else
-#define TIMELINE_CHECK_17_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(17, before, text, a) \
+#define TIMELINE_CHECK_17_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(17, before, text) \
   TIMELINE_CHECK_16_(TIMELINE_CHECK_BEHIND_(17, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_18_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(18, before, text, a) \
+#define TIMELINE_CHECK_18_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(18, before, text) \
   TIMELINE_CHECK_17_(TIMELINE_CHECK_BEHIND_(18, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_19_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(19, before, text, a) \
+#define TIMELINE_CHECK_19_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(19, before, text) \
   TIMELINE_CHECK_18_(TIMELINE_CHECK_BEHIND_(19, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_20_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(20, before, text, a) \
+#define TIMELINE_CHECK_20_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(20, before, text) \
   TIMELINE_CHECK_19_(TIMELINE_CHECK_BEHIND_(20, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_21_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(21, before, text, a) \
+#define TIMELINE_CHECK_21_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(21, before, text) \
   TIMELINE_CHECK_20_(TIMELINE_CHECK_BEHIND_(21, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_22_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(22, before, text, a) \
+#define TIMELINE_CHECK_22_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(22, before, text) \
   TIMELINE_CHECK_21_(TIMELINE_CHECK_BEHIND_(22, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_23_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(23, before, text, a) \
+#define TIMELINE_CHECK_23_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(23, before, text) \
   TIMELINE_CHECK_22_(TIMELINE_CHECK_BEHIND_(23, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_24_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(24, before, text, a) \
+#define TIMELINE_CHECK_24_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(24, before, text) \
   TIMELINE_CHECK_23_(TIMELINE_CHECK_BEHIND_(24, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_25_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(25, before, text, a) \
+#define TIMELINE_CHECK_25_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(25, before, text) \
   TIMELINE_CHECK_24_(TIMELINE_CHECK_BEHIND_(25, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_26_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(26, before, text, a) \
+#define TIMELINE_CHECK_26_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(26, before, text) \
   TIMELINE_CHECK_25_(TIMELINE_CHECK_BEHIND_(26, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_27_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(27, before, text, a) \
+#define TIMELINE_CHECK_27_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(27, before, text) \
   TIMELINE_CHECK_26_(TIMELINE_CHECK_BEHIND_(27, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_28_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(28, before, text, a) \
+#define TIMELINE_CHECK_28_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(28, before, text) \
   TIMELINE_CHECK_27_(TIMELINE_CHECK_BEHIND_(28, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_29_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(29, before, text, a) \
+#define TIMELINE_CHECK_29_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(29, before, text) \
   TIMELINE_CHECK_28_(TIMELINE_CHECK_BEHIND_(29, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_30_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(30, before, text, a) \
+#define TIMELINE_CHECK_30_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(30, before, text) \
   TIMELINE_CHECK_29_(TIMELINE_CHECK_BEHIND_(30, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_31_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(31, before, text, a) \
+#define TIMELINE_CHECK_31_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(31, before, text) \
   TIMELINE_CHECK_30_(TIMELINE_CHECK_BEHIND_(31, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_32_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(32, before, text, a) \
+#define TIMELINE_CHECK_32_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(32, before, text) \
   TIMELINE_CHECK_31_(TIMELINE_CHECK_BEHIND_(32, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_33_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(33, before, text, a) \
+#define TIMELINE_CHECK_33_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(33, before, text) \
   TIMELINE_CHECK_32_(TIMELINE_CHECK_BEHIND_(33, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_34_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(34, before, text, a) \
+#define TIMELINE_CHECK_34_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(34, before, text) \
   TIMELINE_CHECK_33_(TIMELINE_CHECK_BEHIND_(34, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_35_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(35, before, text, a) \
+#define TIMELINE_CHECK_35_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(35, before, text) \
   TIMELINE_CHECK_34_(TIMELINE_CHECK_BEHIND_(35, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_36_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(36, before, text, a) \
+#define TIMELINE_CHECK_36_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(36, before, text) \
   TIMELINE_CHECK_35_(TIMELINE_CHECK_BEHIND_(36, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_37_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(37, before, text, a) \
+#define TIMELINE_CHECK_37_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(37, before, text) \
   TIMELINE_CHECK_36_(TIMELINE_CHECK_BEHIND_(37, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_38_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(38, before, text, a) \
+#define TIMELINE_CHECK_38_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(38, before, text) \
   TIMELINE_CHECK_37_(TIMELINE_CHECK_BEHIND_(38, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_39_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(39, before, text, a) \
+#define TIMELINE_CHECK_39_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(39, before, text) \
   TIMELINE_CHECK_38_(TIMELINE_CHECK_BEHIND_(39, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_40_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(40, before, text, a) \
+#define TIMELINE_CHECK_40_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(40, before, text) \
   TIMELINE_CHECK_39_(TIMELINE_CHECK_BEHIND_(40, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_41_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(41, before, text, a) \
+#define TIMELINE_CHECK_41_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(41, before, text) \
   TIMELINE_CHECK_40_(TIMELINE_CHECK_BEHIND_(41, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_42_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(42, before, text, a) \
+#define TIMELINE_CHECK_42_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(42, before, text) \
   TIMELINE_CHECK_41_(TIMELINE_CHECK_BEHIND_(42, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_43_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(43, before, text, a) \
+#define TIMELINE_CHECK_43_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(43, before, text) \
   TIMELINE_CHECK_42_(TIMELINE_CHECK_BEHIND_(43, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_44_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(44, before, text, a) \
+#define TIMELINE_CHECK_44_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(44, before, text) \
   TIMELINE_CHECK_43_(TIMELINE_CHECK_BEHIND_(44, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_45_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(45, before, text, a) \
+#define TIMELINE_CHECK_45_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(45, before, text) \
   TIMELINE_CHECK_44_(TIMELINE_CHECK_BEHIND_(45, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_46_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(46, before, text, a) \
+#define TIMELINE_CHECK_46_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(46, before, text) \
   TIMELINE_CHECK_45_(TIMELINE_CHECK_BEHIND_(46, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_47_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(47, before, text, a) \
+#define TIMELINE_CHECK_47_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(47, before, text) \
   TIMELINE_CHECK_46_(TIMELINE_CHECK_BEHIND_(47, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_48_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(48, before, text, a) \
+#define TIMELINE_CHECK_48_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(48, before, text) \
   TIMELINE_CHECK_47_(TIMELINE_CHECK_BEHIND_(48, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_49_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(49, before, text, a) \
+#define TIMELINE_CHECK_49_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(49, before, text) \
   TIMELINE_CHECK_48_(TIMELINE_CHECK_BEHIND_(49, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_50_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(50, before, text, a) \
+#define TIMELINE_CHECK_50_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(50, before, text) \
   TIMELINE_CHECK_49_(TIMELINE_CHECK_BEHIND_(50, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_51_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(51, before, text, a) \
+#define TIMELINE_CHECK_51_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(51, before, text) \
   TIMELINE_CHECK_50_(TIMELINE_CHECK_BEHIND_(51, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_52_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(52, before, text, a) \
+#define TIMELINE_CHECK_52_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(52, before, text) \
   TIMELINE_CHECK_51_(TIMELINE_CHECK_BEHIND_(52, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_53_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(53, before, text, a) \
+#define TIMELINE_CHECK_53_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(53, before, text) \
   TIMELINE_CHECK_52_(TIMELINE_CHECK_BEHIND_(53, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_54_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(54, before, text, a) \
+#define TIMELINE_CHECK_54_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(54, before, text) \
   TIMELINE_CHECK_53_(TIMELINE_CHECK_BEHIND_(54, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_55_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(55, before, text, a) \
+#define TIMELINE_CHECK_55_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(55, before, text) \
   TIMELINE_CHECK_54_(TIMELINE_CHECK_BEHIND_(55, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_56_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(56, before, text, a) \
+#define TIMELINE_CHECK_56_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(56, before, text) \
   TIMELINE_CHECK_55_(TIMELINE_CHECK_BEHIND_(56, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_57_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(57, before, text, a) \
+#define TIMELINE_CHECK_57_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(57, before, text) \
   TIMELINE_CHECK_56_(TIMELINE_CHECK_BEHIND_(57, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_58_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(58, before, text, a) \
+#define TIMELINE_CHECK_58_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(58, before, text) \
   TIMELINE_CHECK_57_(TIMELINE_CHECK_BEHIND_(58, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_59_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(59, before, text, a) \
+#define TIMELINE_CHECK_59_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(59, before, text) \
   TIMELINE_CHECK_58_(TIMELINE_CHECK_BEHIND_(59, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_60_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(60, before, text, a) \
+#define TIMELINE_CHECK_60_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(60, before, text) \
   TIMELINE_CHECK_59_(TIMELINE_CHECK_BEHIND_(60, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_61_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(61, before, text, a) \
+#define TIMELINE_CHECK_61_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(61, before, text) \
   TIMELINE_CHECK_60_(TIMELINE_CHECK_BEHIND_(61, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_62_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(62, before, text, a) \
+#define TIMELINE_CHECK_62_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(62, before, text) \
   TIMELINE_CHECK_61_(TIMELINE_CHECK_BEHIND_(62, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_63_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(63, before, text, a) \
+#define TIMELINE_CHECK_63_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(63, before, text) \
   TIMELINE_CHECK_62_(TIMELINE_CHECK_BEHIND_(63, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_64_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(64, before, text, a) \
+#define TIMELINE_CHECK_64_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(64, before, text) \
   TIMELINE_CHECK_63_(TIMELINE_CHECK_BEHIND_(64, before, text), text, message, __VA_ARGS__)
 #endif
 #else
@@ -3230,53 +3541,10 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
           category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags,                                   \
           TIMELINE_CHANNELS, 0, TIMELINE_NULL_POINTER_, TIMELINE_NULL_POINTER_};                             \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
-      uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
     }                                                                                                        \
     TIMELINE_QUIET_END_                                                                                      \
   } while (0)
-
-/* A payload with `fixed` words before the texts. With a call stack, that comes first. */
-#define TIMELINE_BEGIN_(fixed, flags)                                                                        \
-  uint64_t timeline_words_[TIMELINE_PAYLOAD_WORDS_];                                                         \
-  const unsigned timeline_most_ = timeline_tl_->payload / 8;                                                 \
-  const unsigned timeline_before_ =                                                                          \
-      (flags) & TIMELINE_SITE_BACKTRACE                                                                      \
-          ? timeline_put_stack_(timeline_tl_, timeline_words_, timeline_most_ > (fixed) ? timeline_most_ - (fixed) : 0) \
-          : 0;                                                                                               \
-  timeline_payload_t timeline_payload_ = {timeline_words_ + timeline_before_, 0, (fixed),                    \
-                                          timeline_most_ - timeline_before_,                                 \
-                                          (flags) & TIMELINE_SITE_BACKTRACE                                  \
-                                              ? TIMELINE_LEAST_WORDS_ - TIMELINE_STACK_WORDS_                \
-                                              : TIMELINE_LEAST_WORDS_,                                       \
-                                          0}
-
-/* The word of this number, if there is one. */
-#define TIMELINE_WORD_(index, count) \
-  ((count) > (index) ? TIMELINE_CAST_(int64_t, timeline_words_[(count) > (index) ? (index) : 0]) : 0)
-
-/* Logs the words: as arguments if they are numbers and there are at most four, else as a payload. */
-#define TIMELINE_END_(numbers, count, flags)                                                                 \
-  if ((numbers) && (count) <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE))                                     \
-    (timeline_log)(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),        \
-                   TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                      \
-  else                                                                                                       \
-    timeline_log_payload(timeline_tl_, timeline_event_, timeline_words_,                                     \
-                         timeline_before_ + timeline_payload_.end, (flags) & TIMELINE_SITE_BACKTRACE)
-
-/* Which arguments of an event are to be interned, as bits. */
-TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
-  const uint32_t *const types = timeline_types_at_(site);
-  return types ? TIMELINE_CAST_(uint64_t, types[1]) << 32 | types[0] : 0;
-}
-
-/* The same for an event, whose types are `given`. Texts may have to be interned. */
-#define TIMELINE_END_EVENT_(site, given, numbers, count)                                                     \
-  if (!(numbers) && __builtin_expect(timeline_marked_(site) != 0, 0))                                        \
-    timeline_log_interned(timeline_tl_, timeline_event_, timeline_words_, timeline_payload_.end, (given),    \
-                          timeline_marked_(site));                                                           \
-  else                                                                                                       \
-    TIMELINE_END_(numbers, count, 0)
 
 /* What a site remembers for a timeline and a level: the event, or more than 0xffffff if they are not
  * those that it met first. */
@@ -3304,61 +3572,133 @@ TIMELINE_INLINE_ bool timeline_is_on_(const timeline_t *tl, uint32_t event) {
   return *enabled != 0;
 }
 
-/* Whether a statement logs now, and which event. `given`: the types of its arguments. */
-__attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
-                                                          const unsigned char *given, uint32_t *event) {
-  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
-  *event = timeline_event_of_(tl, site, level, given);
-  return timeline_is_on_(tl, *event);
+/* The event of a statement, which is defined if it is not; 0 if it has none. `given`: the types of its arguments. */
+__attribute__((unused)) static inline uint32_t timeline_event_at_(timeline_t *tl, timeline_site_t *site, int32_t level,
+                                                                  const unsigned char *given) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return 0;
+  return timeline_event_of_(tl, site, level, given);
 }
 
-/* Whether the C library has to write the text. */
-TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
-  const uint32_t *const types = timeline_types_at_(site);
-  return __builtin_expect(types && (types[0] & 0xff) == 'v', 0);
-}
+/* Whether the statement logs now. */
+#define TIMELINE_SAYS_ timeline_tl_ && timeline_is_on_(timeline_tl_, timeline_event_)
 
-/* The call stack of the caller, at the beginning of a payload: returns how many words it takes.
- *
- * Not inlined: a call stack begins at its return address. */
-__attribute__((unused, noinline)) static unsigned timeline_put_stack_(timeline_t *tl, uint64_t *words,
-                                                                      unsigned most) {
-  const int error = errno;
-  const size_t count = timeline_backtrace(tl, __builtin_return_address(0), words, most);
-  errno = error;
-  return TIMELINE_CAST_(unsigned, count);
-}
+/* Checks the arguments against the format. Where a whole text cannot be made of raw values, makes it of the
+ * arguments; what follows is for all others. */
+#if TIMELINE_RAW_ARGUMENTS_
+#define TIMELINE_OR_ALL_(...) \
+  if (0) timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); else
+#else
+#define TIMELINE_OR_ALL_(...)              \
+  if (timeline_is_whole_text_(&timeline_site_)) \
+    timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+  else
+#endif
 
-/* Logs the whole text, written by vsnprintf; an empty one if that fails. By it, the compiler checks the
-   arguments of each statement against the format. */
-__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_all_(
-    timeline_t *tl, const timeline_site_t *site, uint32_t event, const char *format, ...) {
-  const int error = errno;
-  uint64_t words[TIMELINE_PAYLOAD_WORDS_ + 1];
-  const unsigned payload = tl->payload / 8;
-  const unsigned most = payload < TIMELINE_PAYLOAD_WORDS_ ? payload : TIMELINE_PAYLOAD_WORDS_;
-  unsigned before = 0;
-  if (site->flags & TIMELINE_SITE_BACKTRACE)
-    before = TIMELINE_CAST_(unsigned, timeline_backtrace(tl, __builtin_return_address(0), words, most - 1));
-  const size_t room = TIMELINE_CAST_(size_t, most - before - 1) * 8;
-  va_list arguments;
-  va_start(arguments, format);
-  errno = error; /* %m */
-  char *const text = TIMELINE_POINTER_CAST_(char *, words + before + 1);
-  const int length = vsnprintf(text, room + 1, format, arguments);
-  va_end(arguments);
-  size_t kept = length < 0 ? 0 : TIMELINE_CAST_(size_t, length);
-  uint64_t word = kept;
-  if (kept > room) {
-    kept = room;
-    word = kept | TIMELINE_CUT_;
+/* Behind a call that looks for its return address: it does not end the function. */
+#define TIMELINE_STAY_(flags) \
+  if ((flags) & TIMELINE_SITE_BACKTRACE) __asm__ volatile("")
+
+#ifdef TIMELINE_DISABLED
+TIMELINE_INLINE_ void timeline_nothing_(int unused) { (void)unused; }
+#define timeline_log(...) timeline_nothing_(0 ? ((timeline_log)(__VA_ARGS__), 0) : 0)
+#endif
+
+/* Statements in C: what their macros do with the arguments. */
+#ifndef __cplusplus
+/* The types of the arguments of a statement, each under the number that TIMELINE_EACH_ gives it. */
+#define TIMELINE_DECLARE_TYPE_(n, x) timeline_type_##n##_ = TIMELINE_TYPE_(x),
+#define TIMELINE_LISTED_(n, x) timeline_type_##n##_,
+#define TIMELINE_AND_NUMBER_(n, x) &&timeline_type_##n##_ < TIMELINE_STR
+#define TIMELINE_PLUS_WORDS_(n, x) +(timeline_type_##n##_ == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
+#define TIMELINE_OR_PAIR_(n, x) || TIMELINE_IS_PAIR_(timeline_type_##n##_)
+#define TIMELINE_AND_SIMPLE_(n, x) &&timeline_type_##n##_ <= TIMELINE_STR
+#define TIMELINE_PLUS_TEXT_(n, x) +(timeline_simple_ != 0 && timeline_type_##n##_ == TIMELINE_STR)
+#define TIMELINE_PLUS_BIT_(n, x) \
+  +(timeline_simple_ != 0 && timeline_type_##n##_ == TIMELINE_STR) * (1 << (timeline_args_ - (n)) % 16)
+#define TIMELINE_DECLARE_TYPES_(...)                                                                    \
+  enum {                                                                                                \
+    TIMELINE_EACH_(TIMELINE_DECLARE_TYPE_, __VA_ARGS__)                                                 \
+    timeline_args_ = TIMELINE_COUNT_(__VA_ARGS__),                                                     \
+    timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),                              \
+    timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__),                            \
+    timeline_pairs_ = 0 TIMELINE_EACH_(TIMELINE_OR_PAIR_, __VA_ARGS__),                                 \
+    timeline_simple_ = TIMELINE_MAKES_ROOM_ && timeline_args_ <= TIMELINE_FEW_                          \
+        TIMELINE_EACH_(TIMELINE_AND_SIMPLE_, __VA_ARGS__),                                              \
+    /* How many texts, and which. */                                                                    \
+    timeline_few_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_TEXT_, __VA_ARGS__),                                 \
+    timeline_texts_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_BIT_, __VA_ARGS__)                                 \
+  };                                                                                                    \
+  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0}
+
+/* The raw values, evaluated in order. Each that is not passed on in a register is stored by itself: the loads
+ * of single words that follow would wait for a store of several. */
+#define TIMELINE_STORED_(n)                   \
+  if (timeline_numbers_ == 0 || timeline_args_ > 4) \
+    __asm__ volatile("" : : "m"(timeline_raw_[timeline_args_ - (n)]));
+#define TIMELINE_ROOM_ \
+  (timeline_args_ == 0 ? 1 : timeline_pairs_ != 0 ? 2 * timeline_args_ : timeline_args_ + 4 * timeline_few_)
+#define TIMELINE_PUT_RAW_(n, x) \
+  TIMELINE_SELECT_(x, TIMELINE_FUNCTION_, f32)(&timeline_raw_[timeline_args_ - (n)], timeline_args_, x); \
+  TIMELINE_STORED_(n)
+#define TIMELINE_PUT_PRINTED_(n, x) \
+  TIMELINE_SELECT_(x, TIMELINE_FUNCTION_, float)(&timeline_raw_[timeline_args_ - (n)], timeline_args_, x); \
+  TIMELINE_STORED_(n)
+
+/* The word of this number, if there is one. */
+#define TIMELINE_WORD_(index) \
+  (timeline_args_ > (index) ? TIMELINE_CAST_(int64_t, timeline_raw_[timeline_args_ > (index) ? (index) : 0]) : 0)
+/* Logs up to four numbers. */
+#define TIMELINE_LOG_PLAIN_                                                                                 \
+  (timeline_log)(timeline_tl_, timeline_event_, TIMELINE_WORD_(0), TIMELINE_WORD_(1), TIMELINE_WORD_(2),    \
+                 TIMELINE_WORD_(3))
+
+#define TIMELINE_EVENT_(level, flags, ...)                                                                \
+  TIMELINE_DECLARE_TYPES_(__VA_ARGS__);                                                                   \
+  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                      \
+  /* Only a long double takes two words. */                                                               \
+  enum { an_event_takes_no_long_double_ = 1 / (timeline_fixed_ == timeline_args_) };                     \
+  const uint32_t timeline_event_ = timeline_event_at_(timeline_tl_, &timeline_site_, level, timeline_given_); \
+  if (TIMELINE_SAYS_) {                                                                                  \
+    uint64_t timeline_raw_[TIMELINE_ROOM_];                                                               \
+    TIMELINE_EACH_(TIMELINE_PUT_RAW_, __VA_ARGS__)                                                        \
+    if (timeline_few_ != 0)                                                                                    \
+      timeline_log_few_values_(timeline_tl_, timeline_event_, timeline_raw_,                              \
+                               TIMELINE_MIX_(timeline_args_, timeline_texts_),                            \
+                               timeline_marked_(&timeline_site_),                                         \
+                               timeline_raw_[TIMELINE_FIRST_TEXT_(timeline_texts_)]);                     \
+    else if (timeline_numbers_ == 0)                                                                          \
+      timeline_log_values_(timeline_tl_, timeline_event_, timeline_raw_, timeline_given_, timeline_args_, \
+                           timeline_marked_(&timeline_site_));                                            \
+    else if (timeline_args_ > 4)                                                                         \
+      timeline_log_payload(timeline_tl_, timeline_event_, timeline_raw_, timeline_args_, 0);             \
+    else                                                                                                  \
+      TIMELINE_LOG_PLAIN_;                                                                                \
   }
-  memset(text + kept, 0, (8 - kept % 8) % 8);
-  words[before] = word;
-  timeline_log_payload(tl, event, words, before + 1 + (kept + 7) / 8, site->flags);
-  errno = error;
-}
 
+#define TIMELINE_PRINTF_(level, flags, ...)                                                           \
+  TIMELINE_DECLARE_TYPES_(__VA_ARGS__);                                                               \
+  const uint32_t timeline_event_ = timeline_event_at_(timeline_tl_, &timeline_site_, level, 0);           \
+  if (TIMELINE_SAYS_) {                                                                              \
+    TIMELINE_OR_ALL_(__VA_ARGS__) {                                                                   \
+      uint64_t timeline_raw_[TIMELINE_ROOM_];                                                         \
+      if (timeline_args_ == 0) timeline_raw_[0] = 0;                                                      \
+      TIMELINE_EACH_(TIMELINE_PUT_PRINTED_, __VA_ARGS__)                                              \
+      if (timeline_numbers_ != 0 && timeline_args_ <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE) &&        \
+          !timeline_is_whole_text_(&timeline_site_))                                                  \
+        TIMELINE_LOG_PLAIN_;                                                                          \
+      else if (timeline_few_ != 0 && !((flags) & TIMELINE_SITE_BACKTRACE))                                 \
+        timeline_log_few_printed_(timeline_tl_, timeline_event_, timeline_raw_,                       \
+                                  TIMELINE_MIX_(timeline_args_, timeline_texts_), &timeline_site_,    \
+                                  timeline_raw_[TIMELINE_FIRST_TEXT_(timeline_texts_)]);              \
+      else                                                                                            \
+        timeline_log_format_(timeline_tl_, &timeline_site_, timeline_event_, timeline_raw_, timeline_given_, \
+                             TIMELINE_SHAPE_(timeline_args_, timeline_fixed_));                      \
+      TIMELINE_STAY_(flags);                                                                          \
+    }                                                                                                 \
+  }
+#endif /* C */
+
+/* Statements in C++: what their macros do with the arguments. */
 #ifdef __cplusplus
 extern "C++" {
 
@@ -3370,8 +3710,24 @@ struct timeline_types_ {
   static constexpr unsigned words() { return count(timeline_argument_<A>::type...); }
   /* Whether all are numbers. */
   static constexpr bool numbers() { return are_numbers(timeline_argument_<A>::type...); }
+  /* Whether they are few, and all of them numbers and texts that end with NUL; and which of them are such texts. */
+  static constexpr bool few() {
+    return TIMELINE_MAKES_ROOM_ && sizeof...(A) <= TIMELINE_FEW_ && !numbers() &&
+           are_simple(timeline_argument_<A>::type...);
+  }
+  static constexpr unsigned mix() { return TIMELINE_MIX_(sizeof...(A), texts(1, timeline_argument_<A>::type...)); }
 
  private:
+  static constexpr bool are_simple() { return true; }
+  template <class... T>
+  static constexpr bool are_simple(unsigned type, T... more) {
+    return type <= TIMELINE_STR && are_simple(more...);
+  }
+  static constexpr unsigned texts(unsigned) { return 0; }
+  template <class... T>
+  static constexpr unsigned texts(unsigned bit, unsigned type, T... more) {
+    return (type == TIMELINE_STR ? bit : 0) | texts(bit << 1, more...);
+  }
   static constexpr unsigned count() { return 0; }
   template <class... T>
   static constexpr unsigned count(unsigned type, T... more) {
@@ -3398,87 +3754,135 @@ TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
   return timeline_types_<A...>::all;
 }
 
-template <class... A>
-TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, const timeline_site_t *site,
-                                          uint32_t timeline_event_, const char *, const A &...arguments) {
-  typedef timeline_types_<A...> types;
-  TIMELINE_BEGIN_(types::words(), 0);
-  const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<A>::of(arguments)), 0)...};
-  (void)in_order;
-  TIMELINE_END_EVENT_(site, types::all, types::numbers(), types::words());
+/* A value of printf: C promotes a float to a double. */
+template <class T>
+struct timeline_printed_ : timeline_argument_<T> {};
+template <>
+struct timeline_printed_<float> {
+  TIMELINE_INLINE_ timeline_value_t of(float x) { return timeline_of_(static_cast<double>(x)); }
+};
+
+template <bool>
+struct timeline_if_ {};
+template <>
+struct timeline_if_<true> {
+  typedef void type;
+};
+
+TIMELINE_INLINE_ uint64_t timeline_word_(const timeline_value_t &value) { return value.word; }
+
+/* The raw values of so many arguments, with second words or room for texts behind them. One more value stands
+ * behind them, as there is no empty array. */
+template <class Types, size_t N>
+struct timeline_raws_ {
+  uint64_t words[(Types::few() ? 1 + TIMELINE_SHORT_WORDS_ : 2) * N + 1];
+  TIMELINE_MEMBER_ explicit timeline_raws_(const timeline_value_t (&values)[N + 1]) {
+    for (size_t i = 0; i < N; i++) {
+      words[i] = values[i].word;
+      /* By itself: the loads of single words that follow would wait for a store of several. */
+      __asm__ volatile("" : : "m"(words[i]));
+      if (!Types::few()) words[N + i] = values[i].more;
+    }
+    if (N == 0) words[0] = 0;
+  }
+};
+
+/* What timeline_value returned lives until the end of the call. */
+template <class Types, size_t N>
+TIMELINE_INLINE_ void timeline_log_list_(timeline_t *tl, uint32_t event, uint64_t marked,
+                                         const timeline_value_t (&values)[N + 1]) {
+  timeline_raws_<Types, N> raw(values);
+  if (Types::few())
+    timeline_log_few_values_(tl, event, raw.words, Types::mix(), marked,
+                             raw.words[TIMELINE_FIRST_TEXT_(Types::mix() >> 8)]);
+  else
+    timeline_log_values_(tl, event, raw.words, Types::all, N, marked);
 }
 
+/* Shared by all statements with these types. */
+template <class... P>
+__attribute__((noinline)) void timeline_log_texts_(timeline_t *tl, uint32_t event, uint64_t marked, P... arguments) {
+  timeline_log_list_<timeline_types_<typename timeline_bare_<P>::type...>, sizeof...(P)>(
+      tl, event, marked,
+      {timeline_argument_<typename timeline_bare_<P>::type>::of(arguments)..., timeline_value_(0, 0)});
+}
+
+template <class... A>
+TIMELINE_INLINE_ typename timeline_if_<timeline_types_<A...>::numbers()>::type timeline_log_event_(
+    timeline_t *tl, uint32_t event, uint64_t, const A &...arguments) {
+  const uint64_t words[] = {timeline_word_(timeline_argument_<A>::of(arguments))..., 0, 0, 0, 0};
+  if (sizeof...(A) > 4)
+    timeline_log_payload(tl, event, words, sizeof...(A), 0);
+  else
+    (timeline_log)(tl, event, static_cast<int64_t>(words[0]), static_cast<int64_t>(words[1]),
+                   static_cast<int64_t>(words[2]), static_cast<int64_t>(words[3]));
+}
+template <class... A>
+TIMELINE_INLINE_ typename timeline_if_<!timeline_types_<A...>::numbers()>::type timeline_log_event_(
+    timeline_t *tl, uint32_t event, uint64_t marked, const A &...arguments) {
+  timeline_log_texts_<typename timeline_passed_<A>::type...>(tl, event, marked, timeline_passed_<A>::of(arguments)...);
+}
+template <class... A>
+TIMELINE_INLINE_ void timeline_log_statement_(timeline_t *tl, const timeline_site_t *site, uint32_t event,
+                                              const char *, const A &...arguments) {
+  timeline_log_event_<A...>(tl, event, timeline_types_<A...>::numbers() ? 0 : timeline_marked_(site), arguments...);
+}
+
+/* Whether a statement of printf is a plain entry. */
 template <unsigned flags, class... A>
-TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_site_t *site,
-                                           uint32_t timeline_event_, const char *, const A &...arguments) {
-  typedef timeline_types_<typename timeline_decayed_<A>::type...> types;
-  TIMELINE_BEGIN_(types::words(), flags);
-  const int in_order[] = {
-      0, (timeline_store_printf_(&timeline_payload_, site,
-                                 timeline_argument_<typename timeline_decayed_<A>::type>::of(arguments)), 0)...};
-  (void)in_order, (void)site;
-  TIMELINE_END_(types::numbers(), types::words(), flags);
+struct timeline_is_plain_ {
+  enum { value = timeline_types_<A...>::numbers() && sizeof...(A) <= 4 && !(flags & TIMELINE_SITE_BACKTRACE) };
+};
+
+/* Shared by all statements with these types. The call stack begins at its return address. */
+template <unsigned flags, class... A>
+__attribute__((noinline)) typename timeline_if_<!timeline_is_plain_<flags, A...>::value>::type timeline_log_printf_(
+    timeline_t *tl, timeline_site_t *site, uint32_t event, const char *, A... arguments) {
+  typedef timeline_types_<A...> types;
+  const timeline_value_t values[] = {timeline_printed_<A>::of(arguments)..., timeline_value_(0, 0)};
+  timeline_raws_<types, sizeof...(A)> raw(values);
+  if (types::few() && !(flags & TIMELINE_SITE_BACKTRACE))
+    timeline_log_few_printed_(tl, event, raw.words, types::mix(), site,
+                              raw.words[TIMELINE_FIRST_TEXT_(types::mix() >> 8)]);
+  else
+    timeline_log_format_from_(tl, site, event, raw.words, types::all, TIMELINE_SHAPE_(sizeof...(A), types::words()),
+                              __builtin_return_address(0));
+}
+template <unsigned flags, class... A>
+__attribute__((noinline)) void timeline_log_whole_(timeline_t *tl, timeline_site_t *site, uint32_t event,
+                                                   A... arguments) {
+  const timeline_value_t values[] = {timeline_printed_<A>::of(arguments)..., timeline_value_(0, 0)};
+  const timeline_raws_<timeline_types_<A...>, sizeof...(A)> raw(values);
+  timeline_write_raw_(tl, site, event, raw.words, timeline_types_<A...>::all, sizeof...(A), nullptr);
+}
+template <unsigned flags, class... A>
+TIMELINE_INLINE_ typename timeline_if_<timeline_is_plain_<flags, A...>::value>::type timeline_log_printf_(
+    timeline_t *tl, timeline_site_t *site, uint32_t event, const char *, A... arguments) {
+  if (timeline_is_whole_text_(site)) {
+    timeline_log_whole_<flags, A...>(tl, site, event, arguments...);
+    return;
+  }
+  const uint64_t words[] = {timeline_word_(timeline_printed_<A>::of(arguments))..., 0, 0, 0, 0};
+  (timeline_log)(tl, event, static_cast<int64_t>(words[0]), static_cast<int64_t>(words[1]),
+                 static_cast<int64_t>(words[2]), static_cast<int64_t>(words[3]));
 }
 
 } /* extern "C++" */
 
-#define TIMELINE_EVENT_(level, flags, ...)                                                                 \
-  TIMELINE_CHECK_(__VA_ARGS__);                                                                            \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level,                                                 \
-                     timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr), &timeline_event_)) \
-  timeline_log_event_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__)
+#define TIMELINE_EVENT_(level, flags, ...)                                                                   \
+  TIMELINE_CHECK_(__VA_ARGS__);                                                                              \
+  const uint32_t timeline_event_ = timeline_event_at_(                                                           \
+      timeline_tl_, &timeline_site_, level, timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr)); \
+  if (TIMELINE_SAYS_) timeline_log_statement_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__)
 
-#define TIMELINE_PRINTF_(level, flags, ...)                                                     \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level, nullptr, &timeline_event_)) {        \
-    if (timeline_is_whole_text_(&timeline_site_))                                               \
-      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);        \
-    else                                                                                        \
-      timeline_log_printf_<flags>(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+#define TIMELINE_PRINTF_(level, flags, ...)                                                        \
+  const uint32_t timeline_event_ = timeline_event_at_(timeline_tl_, &timeline_site_, level, nullptr);  \
+  if (TIMELINE_SAYS_) {                                                                           \
+    TIMELINE_OR_ALL_(__VA_ARGS__)                                                                  \
+    timeline_log_printf_<flags>(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);      \
+    TIMELINE_STAY_(flags);                                                                         \
   }
-
-#else
-
-#define TIMELINE_STORE_(x) timeline_store_(&timeline_payload_, TIMELINE_VALUE_(x));
-#define TIMELINE_STORE_PRINTF_(x) timeline_store_printf_(&timeline_payload_, &timeline_site_, TIMELINE_VALUE_(x));
-#define TIMELINE_LISTED_(x) TIMELINE_TYPE_(x),
-#define TIMELINE_AND_NUMBER_(x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
-#define TIMELINE_PLUS_WORDS_(x) +(TIMELINE_TYPE_(x) == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
-
-/* Stores the arguments, each by `store`. */
-#define TIMELINE_LOG_(store, flags, ...)                                           \
-  enum {                                                                           \
-    timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),         \
-    timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)        \
-  };                                                                               \
-  TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
-  TIMELINE_EACH_(store, __VA_ARGS__)
-
-#define TIMELINE_EVENT_(level, flags, ...)                                                                    \
-  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
-  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                          \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
-    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
-    /* Only a long double takes two words. */                                                                 \
-    enum { an_event_takes_no_long_double_ = 1 / (timeline_fixed_ == TIMELINE_COUNT_(__VA_ARGS__)) };          \
-    TIMELINE_END_EVENT_(&timeline_site_, timeline_given_, timeline_numbers_, timeline_fixed_);                \
-  }
-
-#define TIMELINE_PRINTF_(level, flags, ...)                                                  \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level, 0, &timeline_event_)) {           \
-    if (timeline_is_whole_text_(&timeline_site_)) {                                          \
-      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
-    } else {                                                                                 \
-      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__)                              \
-      TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags);                              \
-    }                                                                                        \
-  }
-
-#endif
-
-#ifdef TIMELINE_DISABLED
-TIMELINE_INLINE_ void timeline_nothing_(int unused) { (void)unused; }
-#define timeline_log(...) timeline_nothing_(0 ? ((timeline_log)(__VA_ARGS__), 0) : 0)
-#endif
+#endif /* C++ */
 
 /* Spans as statements: one event where the statement stands, and another when its scope is left. */
 
@@ -3644,12 +4048,20 @@ class timeline_span_ {
   timeline_span_ &operator=(const timeline_span_ &) = delete;
   ~timeline_span_() { timeline_leave_(&scope); }
 
-  __attribute__((always_inline)) void begin(timeline_t *tl, const timeline_site_t *site, uint32_t event,
-                                            uint32_t end, const char *, const A &...arguments) {
-    timeline_payload_t payload = {words, 0, types::words(), tl->payload / 8, TIMELINE_LEAST_WORDS_, 0};
-    const int in_order[] = {0, (timeline_store_(&payload, timeline_argument_<A>::of(arguments)), 0)...};
-    (void)in_order;
-    scope.count = payload.end;
+  /* What timeline_value returned lives until the end of the call. */
+  template <size_t N>
+  void keep(timeline_t *tl, const timeline_value_t (&values)[N + 1]) {
+    if (types::numbers()) {
+      for (unsigned i = 0; i < N; i++) words[i] = values[i].word;
+      scope.count = N;
+    } else {
+      const timeline_raws_<types, N> raw(values);
+      scope.count = timeline_keep_(tl, words, raw.words, types::all, N);
+    }
+  }
+  void begin(timeline_t *tl, const timeline_site_t *site, uint32_t event, uint32_t end, const char *,
+             const A &...arguments) {
+    keep<sizeof...(A)>(tl, {timeline_argument_<A>::of(arguments)..., timeline_value_(0, 0)});
     scope.end = end;
     timeline_enter_(&scope, tl, site, event, types::all, types::numbers(), types::words());
   }
@@ -3679,23 +4091,27 @@ TIMELINE_INLINE_ timeline_span_<A...> timeline_span_of_(timeline_types_<A...> *)
 
 #define TIMELINE_DECLARE_SPAN_(span, ...)                                                              \
   enum {                                                                                               \
-    span##fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),                                \
-    span##numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)                               \
+    span##fixed_ = TIMELINE_COUNT_(__VA_ARGS__),                                                       \
+    span##numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_ONE_NUMBER_, __VA_ARGS__)                           \
   };                                                                                                   \
   uint64_t span##words_[TIMELINE_KEPT_WORDS_(span##numbers_, span##fixed_)];                           \
   __attribute__((cleanup(timeline_leave_))) timeline_scope_t span = {0, span##words_, 0, 0, 0, 0}
+#define TIMELINE_AND_ONE_NUMBER_(n, x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
 
 #define TIMELINE_KEEP_SPAN_(span, level, ...)                                                          \
-  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};    \
+  TIMELINE_DECLARE_TYPES_(__VA_ARGS__);                                                                \
   TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                   \
+  /* Only a long double takes two words. */                                                            \
+  enum { an_event_takes_no_long_double_ = 1 / (timeline_fixed_ == timeline_args_) };                  \
   if (timeline_begins_(timeline_tl_, timeline_sites_, level, timeline_given_, &timeline_event_,        \
                        &timeline_end_)) {                                                              \
-    timeline_payload_t timeline_payload_ = {span##words_, 0, span##fixed_, timeline_tl_->payload / 8,  \
-                                            TIMELINE_LEAST_WORDS_, 0};                                 \
-    TIMELINE_EACH_(TIMELINE_STORE_, __VA_ARGS__)                                                       \
-    /* Only a long double takes two words. */                                                          \
-    enum { an_event_takes_no_long_double_ = 1 / (span##fixed_ == TIMELINE_COUNT_(__VA_ARGS__)) };      \
-    span.count = timeline_payload_.end;                                                                \
+    uint64_t timeline_raw_[TIMELINE_ROOM_];                                                            \
+    TIMELINE_EACH_(TIMELINE_PUT_RAW_, __VA_ARGS__)                                                     \
+    span.count = timeline_args_;                                                                      \
+    if (timeline_numbers_ == 0)                                                                            \
+      span.count = timeline_keep_(timeline_tl_, span##words_, timeline_raw_, timeline_given_, timeline_args_); \
+    else if (timeline_args_ != 0)                                                                          \
+      memcpy(span##words_, timeline_raw_, timeline_args_ * sizeof *timeline_raw_);                    \
     span.end = timeline_end_;                                                                          \
     timeline_enter_(&span, timeline_tl_, timeline_sites_, timeline_event_, timeline_given_,            \
                     span##numbers_, span##fixed_);                                                     \

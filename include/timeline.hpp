@@ -281,6 +281,8 @@ constexpr bool is_whole_number(unsigned type) noexcept {
 // Whether an argument of a type may stand where the message names another.
 constexpr bool fits(unsigned expected, unsigned given) noexcept {
   if (given == TIMELINE_LONG_DOUBLE_) return false;
+  if (given == TIMELINE_SIZED_TEXT_) given = TIMELINE_STR;
+  if (given == TIMELINE_SIZED_WIDE_) given = TIMELINE_WSTR;
   if (given == TIMELINE_MAYBE_TEXT_ || given == TIMELINE_MAYBE_WIDE_) given = TIMELINE_PTR;
   if (expected == 0) return true;
   if (expected == TIMELINE_HEX && given == TIMELINE_PTR) return true;
@@ -323,16 +325,9 @@ inline constexpr bool never_throw = !(timeline_throws_<Arguments>::value || ...)
 
 // Logs an event that is enabled. `marked`: which of its texts are to be interned.
 template <class... Arguments>
-void log_values(timeline_t* timeline_tl_, std::uint32_t timeline_event_, std::uint64_t marked,
+void log_values(timeline_t* tl, std::uint32_t event, std::uint64_t marked,
                 const Arguments&... arguments) noexcept(never_throw<Arguments...>) {
-  typedef timeline_types_<Arguments...> types;
-  TIMELINE_BEGIN_(types::words(), 0);
-  const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<Arguments>::of(arguments)), 0)...};
-  (void)in_order;
-  if (!types::numbers() && marked != 0)
-    ::timeline_log_interned(timeline_tl_, timeline_event_, timeline_words_, timeline_payload_.end, types::all, marked);
-  else
-    TIMELINE_END_(types::numbers(), types::words(), 0);
+  timeline_log_event_<Arguments...>(tl, event, marked, arguments...);
 }
 
 // Converts to anything: as many of these as an aggregate takes, so many members it has. A number makes a pack
@@ -593,8 +588,9 @@ void log_declared(timeline_t* tl, const Event& value) noexcept(never_throws<Even
     if constexpr (Logs) {
       typedef timeline_types_<std::decay_t<decltype(members)>...> types;
       timeline_site_t* const site = &site_of<Event>;
-      std::uint32_t event = 0;
-      if (timeline_says_(tl, site, static_cast<std::int32_t>(Event::event.priority), types::all, &event))
+      const std::int32_t level = static_cast<std::int32_t>(Event::event.priority);
+      const std::uint32_t event = timeline_event_at_(tl, site, level, types::all);
+      if (tl != nullptr && timeline_is_on_(tl, event))
         log_values<std::decay_t<decltype(members)>...>(tl, event, timeline_marked_(site), members...);
     }
   });
@@ -1421,9 +1417,9 @@ struct timeline_argument_<
 
 template <class Traits>
 struct timeline_argument_<std::basic_string_view<char, Traits>> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   static timeline_value_t of(std::basic_string_view<char, Traits> text) noexcept {
-    return timeline_of_text_(timeline_make_text_(text.data(), text.size()));
+    return timeline_value_(timeline_address_(text.data()), text.size());
   }
 };
 template <class Traits, class Allocator>
@@ -1431,9 +1427,9 @@ struct timeline_argument_<std::basic_string<char, Traits, Allocator>>
     : timeline_argument_<std::basic_string_view<char, Traits>> {};
 template <class Traits>
 struct timeline_argument_<std::basic_string_view<wchar_t, Traits>> {
-  enum : unsigned { type = TIMELINE_WSTR };
+  enum : unsigned { type = TIMELINE_SIZED_WIDE_ };
   static timeline_value_t of(std::basic_string_view<wchar_t, Traits> text) noexcept {
-    return timeline_value_(TIMELINE_WSTR, 0, text.data(), text.size());
+    return timeline_value_(timeline_address_(text.data()), text.size());
   }
 };
 template <class Traits, class Allocator>
@@ -1442,9 +1438,9 @@ struct timeline_argument_<std::basic_string<wchar_t, Traits, Allocator>>
 #if defined(__cpp_char8_t)
 template <class Traits>
 struct timeline_argument_<std::basic_string_view<char8_t, Traits>> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   static timeline_value_t of(std::basic_string_view<char8_t, Traits> text) noexcept {
-    return timeline_of_text_(timeline_make_text_(reinterpret_cast<const char*>(text.data()), text.size()));
+    return timeline_value_(timeline_address_(text.data()), text.size());
   }
 };
 template <class Traits, class Allocator>
@@ -1466,7 +1462,7 @@ struct timeline_argument_<T, std::enable_if_t<std::is_same_v<decltype(std::declv
                                                              const typename T::string_type&> &&
                                               std::is_same_v<typename T::value_type, char> &&
                                               !timeline_has_value_<T>::value>> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   static timeline_value_t of(const T& path) noexcept {
     return timeline_argument_<typename T::string_type>::of(path.native());
   }
@@ -1547,7 +1543,7 @@ struct timeline_argument_<std::chrono::duration<Count, Period>> {
   enum : unsigned { type = TIMELINE_NS };
   static timeline_value_t of(std::chrono::duration<Count, Period> time) noexcept {
     const auto count = static_cast<std::uint64_t>(::timeline::detail::nanoseconds(time));
-    return timeline_value_(TIMELINE_NS, count, nullptr, 0);
+    return timeline_value_(count, 0);
   }
 };
 template <class Duration>
@@ -1555,7 +1551,7 @@ struct timeline_argument_<std::chrono::time_point<std::chrono::system_clock, Dur
   enum : unsigned { type = TIMELINE_TIME };
   static timeline_value_t of(std::chrono::time_point<std::chrono::system_clock, Duration> time) noexcept {
     const auto since = static_cast<std::uint64_t>(::timeline::detail::nanoseconds(time.time_since_epoch()));
-    return timeline_value_(TIMELINE_TIME, since, nullptr, 0);
+    return timeline_value_(since, 0);
   }
 };
 template <class Clock, class Duration>
@@ -1570,7 +1566,7 @@ template <class T, bool = ((timeline_argument_<T>::type >= TIMELINE_STR) && !tim
 struct timeline_optional_ {
   enum : unsigned { type = timeline_argument_<T>::type };
   static timeline_value_t of(const std::optional<T>& value) noexcept {
-    return value ? timeline_argument_<T>::of(*value) : timeline_value_(type, 0, nullptr, 1);
+    return value ? timeline_argument_<T>::of(*value) : timeline_value_(0, 1);
   }
 };
 template <class T>

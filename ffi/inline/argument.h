@@ -5,13 +5,13 @@ extern "C++" {
 
 char (&timeline_tag_(decltype(nullptr)))[TIMELINE_PTR];
 TIMELINE_INLINE_ timeline_value_t timeline_of_(decltype(nullptr)) {
-  return timeline_value_(TIMELINE_PTR, 0, nullptr, 0);
+  return timeline_value_(0, 0);
 }
 template <class R, class... A>
 char (&timeline_tag_(R (*)(A...)))[TIMELINE_PTR];
 template <class R, class... A>
 TIMELINE_INLINE_ timeline_value_t timeline_of_(R (*x)(A...)) {
-  return timeline_value_(TIMELINE_PTR, reinterpret_cast<uintptr_t>(x), nullptr, 0);
+  return timeline_value_(reinterpret_cast<uintptr_t>(x), 0);
 }
 
 /* A pointer to a member would be a bool. */
@@ -22,7 +22,7 @@ char (&timeline_tag_(M C::*))[TIMELINE_PTR] = delete;
 #define TIMELINE_CHARACTER_(c_type)                            \
   char (&timeline_tag_(c_type))[TIMELINE_CHAR];                \
   TIMELINE_INLINE_ timeline_value_t timeline_of_(c_type x) {   \
-    return timeline_value_(TIMELINE_CHAR, x, nullptr, 0);      \
+    return timeline_value_(x, 0);                              \
   }
 TIMELINE_CHARACTER_(char16_t)
 TIMELINE_CHARACTER_(char32_t)
@@ -30,7 +30,7 @@ TIMELINE_CHARACTER_(char32_t)
 TIMELINE_CHARACTER_(char8_t)
 char (&timeline_tag_(const char8_t *))[TIMELINE_STR];
 TIMELINE_INLINE_ timeline_value_t timeline_of_(const char8_t *x) {
-  return timeline_of_str_(reinterpret_cast<const char *>(x));
+  return timeline_value_(timeline_address_(x), 0);
 }
 #endif
 
@@ -53,7 +53,7 @@ struct timeline_no_argument_ {
   enum : unsigned { type = TIMELINE_I64 };
   template <class T>
   static timeline_value_t of(const T &) {
-    return timeline_value_(TIMELINE_I64, 0, nullptr, 0);
+    return timeline_value_(0, 0);
   }
 };
 
@@ -124,18 +124,18 @@ template <class T, size_t N>
 struct timeline_argument_<T[N], void> : timeline_array_argument_<T, N> {};
 template <size_t N>
 struct timeline_argument_<char[N], void> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   TIMELINE_INLINE_ timeline_value_t of(const char (&x)[N]) {
-    return timeline_value_(TIMELINE_STR, 0, x, timeline_length_in_(x, N));
+    return timeline_value_(timeline_address_(x), timeline_length_in_(x, N));
   }
 };
 template <size_t N>
 struct timeline_argument_<wchar_t[N], void> {
-  enum : unsigned { type = TIMELINE_WSTR };
+  enum : unsigned { type = TIMELINE_SIZED_WIDE_ };
   TIMELINE_INLINE_ timeline_value_t of(const wchar_t (&x)[N]) {
     size_t length = 0;
     while (length < N && x[length]) length++;
-    return timeline_value_(TIMELINE_WSTR, 0, x, length);
+    return timeline_value_(timeline_address_(x), length);
   }
 };
 template <size_t N>
@@ -145,22 +145,66 @@ struct timeline_argument_<char32_t[N], void> : timeline_other_text_<char32_t, (N
 #ifdef __cpp_char8_t
 template <size_t N>
 struct timeline_argument_<char8_t[N], void> {
-  enum : unsigned { type = TIMELINE_STR };
+  enum : unsigned { type = TIMELINE_SIZED_TEXT_ };
   TIMELINE_INLINE_ timeline_value_t of(const char8_t (&x)[N]) {
-    const char *const text = reinterpret_cast<const char *>(x);
-    return timeline_value_(TIMELINE_STR, 0, text, timeline_length_in_(text, N));
+    return timeline_value_(timeline_address_(x), timeline_length_in_(reinterpret_cast<const char *>(x), N));
   }
 };
 #endif
 
-/* What an argument of printf is: of an array, its address. */
+/* An argument as a function takes it that statements share: numbers, pointers, and the elements of arrays by
+ * value, so that arrays of each length are one type. */
 template <class T>
-struct timeline_decayed_ {
+struct timeline_passed_ {
+  typedef const T &type;
+  TIMELINE_INLINE_ type of(const T &x) { return x; }
+};
+template <class T>
+struct timeline_passed_<T *> {
+  typedef T *type;
+  TIMELINE_INLINE_ type of(T *x) { return x; }
+};
+#define TIMELINE_PASSED_(name, c_type, number, in_word)  \
+  template <>                                            \
+  struct timeline_passed_<c_type> {                      \
+    typedef c_type type;                                 \
+    TIMELINE_INLINE_ type of(c_type x) { return x; }     \
+  };
+TIMELINE_NUMBERS_(TIMELINE_PASSED_)
+template <class T, size_t N, bool = timeline_elements_<T>::value>
+struct timeline_passed_array_ {
+  typedef decltype(timeline_array_(static_cast<const T *>(nullptr), 0)) type;
+  TIMELINE_INLINE_ type of(const T (&x)[N]) { return timeline_array_(x, N); }
+};
+template <class T, size_t N>
+struct timeline_passed_array_<T, N, false> {
+  typedef const T (&type)[N];
+  TIMELINE_INLINE_ type of(const T (&x)[N]) { return x; }
+};
+template <class T, size_t N>
+struct timeline_passed_<T[N]> : timeline_passed_array_<T, N> {};
+template <size_t N>
+struct timeline_passed_<char[N]> {
+  typedef timeline_text_t type;
+  TIMELINE_INLINE_ type of(const char (&x)[N]) { return timeline_make_text_(x, timeline_length_in_(x, N)); }
+};
+
+/* Without the reference of such a type. */
+template <class T>
+struct timeline_bare_ {
+  typedef T type;
+};
+template <class T>
+struct timeline_bare_<T &> {
+  typedef T type;
+};
+template <class T>
+struct timeline_bare_<const T &> {
   typedef T type;
 };
 template <class T, size_t N>
-struct timeline_decayed_<T[N]> {
-  typedef const T *type;
+struct timeline_bare_<const T (&)[N]> {
+  typedef T type[N];
 };
 
 } /* extern "C++" */

@@ -24,7 +24,7 @@
    : (expected) == TIMELINE_PTR || ((expected) == TIMELINE_HEX && !TIMELINE_IS_WHOLE_(given))              \
        ? TIMELINE_IS_POINTER_(given)                                                                       \
    : (expected) == TIMELINE_STR || (expected) == TIMELINE_ISTR                                             \
-       ? (given) == TIMELINE_STR || (given) == TIMELINE_WSTR                                               \
+       ? (given) == TIMELINE_STR || (given) == TIMELINE_SIZED_TEXT_ || (given) == TIMELINE_WSTR            \
    : TIMELINE_IS_WHOLE_(expected) ? TIMELINE_IS_WHOLE_(given)                                              \
                                   : (expected) == (given))
 
@@ -118,8 +118,8 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 /* Nothing of this is in the program: operands of sizeof are not evaluated. */
 #define TIMELINE_CHECK_BEGIN_(message) "" message
 #define TIMELINE_CHECK_BEHIND_(n, rest, message) TIMELINE_NEXT_NAME_(rest)
-#define TIMELINE_CHECK_ONE_(n, rest, message, x)                                                              \
-  (void)sizeof(timeline_check_type_(TIMELINE_BEHIND_NAME_(rest), TIMELINE_TYPE_(x)));
+#define TIMELINE_CHECK_ONE_(n, rest, message)                                                                 \
+  (void)sizeof(timeline_check_type_(TIMELINE_BEHIND_NAME_(rest), timeline_type_##n##_));
 #define TIMELINE_CHECK_END_(rest, message) (void)sizeof(timeline_check_end_(TIMELINE_NEXT_NAME_(rest)));
 
 #elif __GNUC__ >= 11 && !defined(__INTEL_COMPILER)
@@ -149,7 +149,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
   timeline_odd_##n = timeline_odd_##before || (timeline_name_##n > timeline_at_##n && !timeline_has_##n)
 #define TIMELINE_IS_TYPE_(name, length, number, text, size) \
   +(size == length && __builtin_strncmp(text, name, length) == 0 ? number : 0)
-#define TIMELINE_CHECK_ONE_(n, before, message, x)                                                            \
+#define TIMELINE_CHECK_ONE_(n, before, message)                                                               \
   enum {                                                                                                      \
     TIMELINE_FIND_NAME_(n, before, message),                                                                  \
     timeline_colon_##n = timeline_end_##n + (__builtin_strncmp(message + timeline_end_##n, ":", 1) == 0),     \
@@ -171,7 +171,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
                           : !timeline_list_##n       ? timeline_number_##n                                    \
                           : timeline_number_##n <= TIMELINE_F64 ? TIMELINE_ARRAY_OF + timeline_number_##n     \
                                                                 : TIMELINE_UNKNOWN_TYPE_,                     \
-    timeline_given_##n = TIMELINE_TYPE_(x)                                                                    \
+    timeline_given_##n = timeline_type_##n##_                                                                 \
   };                                                                                                          \
   TIMELINE_ASSERT_(timeline_odd_##n || timeline_has_##n,                                                      \
                    timeline_has_more_arguments_than_the_message_##n, TIMELINE_TOO_MANY_)                      \
@@ -191,7 +191,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 #define TIMELINE_CHECK_START_
 #endif
 #ifdef TIMELINE_CHECK_ONE_
-/* Checks a statement: message and arguments. */
+/* Checks a statement: message and arguments, whose types TIMELINE_DECLARE_TYPES_ has declared. */
 #define TIMELINE_CHECK_EVENT_(...)                                                                            \
   do {                                                                                                        \
     TIMELINE_CHECK_START_                                                                                     \
@@ -199,37 +199,37 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
     (TIMELINE_CHECK_BEGIN_(TIMELINE_FORMAT_(__VA_ARGS__, 0)), (TIMELINE_FORMAT_(__VA_ARGS__, 0)), __VA_ARGS__, 0) \
   } while (0);
 #define TIMELINE_CHECK_0_(before, text, message, ...) TIMELINE_CHECK_END_(before, text)
-#define TIMELINE_CHECK_1_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(1, before, text, a) \
+#define TIMELINE_CHECK_1_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(1, before, text) \
   TIMELINE_CHECK_0_(TIMELINE_CHECK_BEHIND_(1, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_2_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(2, before, text, a) \
+#define TIMELINE_CHECK_2_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(2, before, text) \
   TIMELINE_CHECK_1_(TIMELINE_CHECK_BEHIND_(2, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_3_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(3, before, text, a) \
+#define TIMELINE_CHECK_3_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(3, before, text) \
   TIMELINE_CHECK_2_(TIMELINE_CHECK_BEHIND_(3, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_4_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(4, before, text, a) \
+#define TIMELINE_CHECK_4_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(4, before, text) \
   TIMELINE_CHECK_3_(TIMELINE_CHECK_BEHIND_(4, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_5_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(5, before, text, a) \
+#define TIMELINE_CHECK_5_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(5, before, text) \
   TIMELINE_CHECK_4_(TIMELINE_CHECK_BEHIND_(5, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_6_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(6, before, text, a) \
+#define TIMELINE_CHECK_6_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(6, before, text) \
   TIMELINE_CHECK_5_(TIMELINE_CHECK_BEHIND_(6, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_7_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(7, before, text, a) \
+#define TIMELINE_CHECK_7_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(7, before, text) \
   TIMELINE_CHECK_6_(TIMELINE_CHECK_BEHIND_(7, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_8_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(8, before, text, a) \
+#define TIMELINE_CHECK_8_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(8, before, text) \
   TIMELINE_CHECK_7_(TIMELINE_CHECK_BEHIND_(8, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_9_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(9, before, text, a) \
+#define TIMELINE_CHECK_9_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(9, before, text) \
   TIMELINE_CHECK_8_(TIMELINE_CHECK_BEHIND_(9, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_10_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(10, before, text, a) \
+#define TIMELINE_CHECK_10_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(10, before, text) \
   TIMELINE_CHECK_9_(TIMELINE_CHECK_BEHIND_(10, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_11_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(11, before, text, a) \
+#define TIMELINE_CHECK_11_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(11, before, text) \
   TIMELINE_CHECK_10_(TIMELINE_CHECK_BEHIND_(11, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_12_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(12, before, text, a) \
+#define TIMELINE_CHECK_12_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(12, before, text) \
   TIMELINE_CHECK_11_(TIMELINE_CHECK_BEHIND_(12, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_13_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(13, before, text, a) \
+#define TIMELINE_CHECK_13_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(13, before, text) \
   TIMELINE_CHECK_12_(TIMELINE_CHECK_BEHIND_(13, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_14_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(14, before, text, a) \
+#define TIMELINE_CHECK_14_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(14, before, text) \
   TIMELINE_CHECK_13_(TIMELINE_CHECK_BEHIND_(14, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_15_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(15, before, text, a) \
+#define TIMELINE_CHECK_15_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(15, before, text) \
   TIMELINE_CHECK_14_(TIMELINE_CHECK_BEHIND_(15, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_16_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(16, before, text, a) \
+#define TIMELINE_CHECK_16_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(16, before, text) \
   TIMELINE_CHECK_15_(TIMELINE_CHECK_BEHIND_(16, before, text), text, message, __VA_ARGS__)
 #ifdef __clang__
 /* Each argument is looked for behind all others: of so many, that would take long. */
@@ -282,101 +282,101 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 #define TIMELINE_CHECK_63_(...)
 #define TIMELINE_CHECK_64_(...)
 #else
-#define TIMELINE_CHECK_17_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(17, before, text, a) \
+#define TIMELINE_CHECK_17_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(17, before, text) \
   TIMELINE_CHECK_16_(TIMELINE_CHECK_BEHIND_(17, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_18_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(18, before, text, a) \
+#define TIMELINE_CHECK_18_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(18, before, text) \
   TIMELINE_CHECK_17_(TIMELINE_CHECK_BEHIND_(18, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_19_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(19, before, text, a) \
+#define TIMELINE_CHECK_19_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(19, before, text) \
   TIMELINE_CHECK_18_(TIMELINE_CHECK_BEHIND_(19, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_20_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(20, before, text, a) \
+#define TIMELINE_CHECK_20_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(20, before, text) \
   TIMELINE_CHECK_19_(TIMELINE_CHECK_BEHIND_(20, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_21_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(21, before, text, a) \
+#define TIMELINE_CHECK_21_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(21, before, text) \
   TIMELINE_CHECK_20_(TIMELINE_CHECK_BEHIND_(21, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_22_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(22, before, text, a) \
+#define TIMELINE_CHECK_22_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(22, before, text) \
   TIMELINE_CHECK_21_(TIMELINE_CHECK_BEHIND_(22, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_23_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(23, before, text, a) \
+#define TIMELINE_CHECK_23_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(23, before, text) \
   TIMELINE_CHECK_22_(TIMELINE_CHECK_BEHIND_(23, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_24_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(24, before, text, a) \
+#define TIMELINE_CHECK_24_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(24, before, text) \
   TIMELINE_CHECK_23_(TIMELINE_CHECK_BEHIND_(24, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_25_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(25, before, text, a) \
+#define TIMELINE_CHECK_25_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(25, before, text) \
   TIMELINE_CHECK_24_(TIMELINE_CHECK_BEHIND_(25, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_26_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(26, before, text, a) \
+#define TIMELINE_CHECK_26_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(26, before, text) \
   TIMELINE_CHECK_25_(TIMELINE_CHECK_BEHIND_(26, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_27_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(27, before, text, a) \
+#define TIMELINE_CHECK_27_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(27, before, text) \
   TIMELINE_CHECK_26_(TIMELINE_CHECK_BEHIND_(27, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_28_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(28, before, text, a) \
+#define TIMELINE_CHECK_28_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(28, before, text) \
   TIMELINE_CHECK_27_(TIMELINE_CHECK_BEHIND_(28, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_29_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(29, before, text, a) \
+#define TIMELINE_CHECK_29_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(29, before, text) \
   TIMELINE_CHECK_28_(TIMELINE_CHECK_BEHIND_(29, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_30_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(30, before, text, a) \
+#define TIMELINE_CHECK_30_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(30, before, text) \
   TIMELINE_CHECK_29_(TIMELINE_CHECK_BEHIND_(30, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_31_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(31, before, text, a) \
+#define TIMELINE_CHECK_31_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(31, before, text) \
   TIMELINE_CHECK_30_(TIMELINE_CHECK_BEHIND_(31, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_32_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(32, before, text, a) \
+#define TIMELINE_CHECK_32_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(32, before, text) \
   TIMELINE_CHECK_31_(TIMELINE_CHECK_BEHIND_(32, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_33_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(33, before, text, a) \
+#define TIMELINE_CHECK_33_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(33, before, text) \
   TIMELINE_CHECK_32_(TIMELINE_CHECK_BEHIND_(33, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_34_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(34, before, text, a) \
+#define TIMELINE_CHECK_34_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(34, before, text) \
   TIMELINE_CHECK_33_(TIMELINE_CHECK_BEHIND_(34, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_35_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(35, before, text, a) \
+#define TIMELINE_CHECK_35_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(35, before, text) \
   TIMELINE_CHECK_34_(TIMELINE_CHECK_BEHIND_(35, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_36_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(36, before, text, a) \
+#define TIMELINE_CHECK_36_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(36, before, text) \
   TIMELINE_CHECK_35_(TIMELINE_CHECK_BEHIND_(36, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_37_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(37, before, text, a) \
+#define TIMELINE_CHECK_37_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(37, before, text) \
   TIMELINE_CHECK_36_(TIMELINE_CHECK_BEHIND_(37, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_38_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(38, before, text, a) \
+#define TIMELINE_CHECK_38_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(38, before, text) \
   TIMELINE_CHECK_37_(TIMELINE_CHECK_BEHIND_(38, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_39_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(39, before, text, a) \
+#define TIMELINE_CHECK_39_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(39, before, text) \
   TIMELINE_CHECK_38_(TIMELINE_CHECK_BEHIND_(39, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_40_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(40, before, text, a) \
+#define TIMELINE_CHECK_40_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(40, before, text) \
   TIMELINE_CHECK_39_(TIMELINE_CHECK_BEHIND_(40, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_41_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(41, before, text, a) \
+#define TIMELINE_CHECK_41_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(41, before, text) \
   TIMELINE_CHECK_40_(TIMELINE_CHECK_BEHIND_(41, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_42_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(42, before, text, a) \
+#define TIMELINE_CHECK_42_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(42, before, text) \
   TIMELINE_CHECK_41_(TIMELINE_CHECK_BEHIND_(42, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_43_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(43, before, text, a) \
+#define TIMELINE_CHECK_43_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(43, before, text) \
   TIMELINE_CHECK_42_(TIMELINE_CHECK_BEHIND_(43, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_44_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(44, before, text, a) \
+#define TIMELINE_CHECK_44_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(44, before, text) \
   TIMELINE_CHECK_43_(TIMELINE_CHECK_BEHIND_(44, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_45_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(45, before, text, a) \
+#define TIMELINE_CHECK_45_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(45, before, text) \
   TIMELINE_CHECK_44_(TIMELINE_CHECK_BEHIND_(45, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_46_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(46, before, text, a) \
+#define TIMELINE_CHECK_46_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(46, before, text) \
   TIMELINE_CHECK_45_(TIMELINE_CHECK_BEHIND_(46, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_47_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(47, before, text, a) \
+#define TIMELINE_CHECK_47_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(47, before, text) \
   TIMELINE_CHECK_46_(TIMELINE_CHECK_BEHIND_(47, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_48_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(48, before, text, a) \
+#define TIMELINE_CHECK_48_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(48, before, text) \
   TIMELINE_CHECK_47_(TIMELINE_CHECK_BEHIND_(48, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_49_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(49, before, text, a) \
+#define TIMELINE_CHECK_49_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(49, before, text) \
   TIMELINE_CHECK_48_(TIMELINE_CHECK_BEHIND_(49, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_50_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(50, before, text, a) \
+#define TIMELINE_CHECK_50_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(50, before, text) \
   TIMELINE_CHECK_49_(TIMELINE_CHECK_BEHIND_(50, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_51_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(51, before, text, a) \
+#define TIMELINE_CHECK_51_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(51, before, text) \
   TIMELINE_CHECK_50_(TIMELINE_CHECK_BEHIND_(51, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_52_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(52, before, text, a) \
+#define TIMELINE_CHECK_52_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(52, before, text) \
   TIMELINE_CHECK_51_(TIMELINE_CHECK_BEHIND_(52, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_53_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(53, before, text, a) \
+#define TIMELINE_CHECK_53_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(53, before, text) \
   TIMELINE_CHECK_52_(TIMELINE_CHECK_BEHIND_(53, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_54_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(54, before, text, a) \
+#define TIMELINE_CHECK_54_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(54, before, text) \
   TIMELINE_CHECK_53_(TIMELINE_CHECK_BEHIND_(54, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_55_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(55, before, text, a) \
+#define TIMELINE_CHECK_55_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(55, before, text) \
   TIMELINE_CHECK_54_(TIMELINE_CHECK_BEHIND_(55, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_56_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(56, before, text, a) \
+#define TIMELINE_CHECK_56_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(56, before, text) \
   TIMELINE_CHECK_55_(TIMELINE_CHECK_BEHIND_(56, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_57_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(57, before, text, a) \
+#define TIMELINE_CHECK_57_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(57, before, text) \
   TIMELINE_CHECK_56_(TIMELINE_CHECK_BEHIND_(57, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_58_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(58, before, text, a) \
+#define TIMELINE_CHECK_58_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(58, before, text) \
   TIMELINE_CHECK_57_(TIMELINE_CHECK_BEHIND_(58, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_59_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(59, before, text, a) \
+#define TIMELINE_CHECK_59_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(59, before, text) \
   TIMELINE_CHECK_58_(TIMELINE_CHECK_BEHIND_(59, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_60_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(60, before, text, a) \
+#define TIMELINE_CHECK_60_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(60, before, text) \
   TIMELINE_CHECK_59_(TIMELINE_CHECK_BEHIND_(60, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_61_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(61, before, text, a) \
+#define TIMELINE_CHECK_61_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(61, before, text) \
   TIMELINE_CHECK_60_(TIMELINE_CHECK_BEHIND_(61, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_62_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(62, before, text, a) \
+#define TIMELINE_CHECK_62_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(62, before, text) \
   TIMELINE_CHECK_61_(TIMELINE_CHECK_BEHIND_(62, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_63_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(63, before, text, a) \
+#define TIMELINE_CHECK_63_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(63, before, text) \
   TIMELINE_CHECK_62_(TIMELINE_CHECK_BEHIND_(63, before, text), text, message, __VA_ARGS__)
-#define TIMELINE_CHECK_64_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(64, before, text, a) \
+#define TIMELINE_CHECK_64_(before, text, message, a, ...) TIMELINE_CHECK_ONE_(64, before, text) \
   TIMELINE_CHECK_63_(TIMELINE_CHECK_BEHIND_(64, before, text), text, message, __VA_ARGS__)
 #endif
 #else

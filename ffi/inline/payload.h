@@ -21,8 +21,6 @@ typedef struct timeline_payload_t {
   unsigned next, end;
   /* How many words there may be, and how many there may always be: that is known to the compiler. */
   unsigned most, least;
-  /* The number of the argument, in statements of printf. */
-  unsigned argument;
 } timeline_payload_t;
 
 TIMELINE_INLINE_ size_t timeline_room_(const timeline_payload_t *to) {
@@ -131,14 +129,16 @@ TIMELINE_INLINE_ unsigned timeline_ends_(uintptr_t block) {
   return ends;
 }
 
-/* The length of a short text; of others TIMELINE_IS_LONG_. With memchr, a statement takes a tenth longer. */
+/* The length of a short text; of others TIMELINE_IS_LONG_ or more. With memchr, a statement takes a tenth longer. */
 TIMELINE_INLINE_ unsigned timeline_length_(const char *text) {
   const uintptr_t begin = TIMELINE_POINTER_CAST_(uintptr_t, text);
   const unsigned skipped = TIMELINE_CAST_(unsigned, begin % 16);
   const unsigned first = timeline_ends_(begin - skipped) >> skipped;
   if (first) return TIMELINE_CAST_(unsigned, __builtin_ctz(first));
   const unsigned second = timeline_ends_(begin - skipped + 16);
-  return second ? 16 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(second)) : TIMELINE_IS_LONG_;
+  if (second) return 16 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(second));
+  const unsigned third = timeline_ends_(begin - skipped + 32);
+  return third ? 32 - skipped + TIMELINE_CAST_(unsigned, __builtin_ctz(third)) : TIMELINE_IS_LONG_;
 }
 #else
 TIMELINE_INLINE_ unsigned timeline_length_(const char *text) {
@@ -235,84 +235,4 @@ TIMELINE_INLINE_ size_t timeline_size_(unsigned type) {
     default:
       return 8;
   }
-}
-
-/* Stores an argument of an event. */
-TIMELINE_INLINE_ void timeline_store_(timeline_payload_t *to, timeline_value_t value) {
-  uint64_t word = value.word;
-  if (value.type & TIMELINE_ARRAY_OF) {
-    word = timeline_put_array_(to, value.data, value.count, timeline_size_(value.type));
-  } else if (value.type == TIMELINE_STR) {
-    const char *const text = TIMELINE_CAST_(const char *, value.data);
-    word = value.count == TIMELINE_NO_LIMIT_ ? timeline_put_text_(to, text)
-                                             : timeline_put_bytes_(to, text, value.count);
-  } else if (value.type == TIMELINE_WSTR) {
-    word = timeline_put_wide_(to, TIMELINE_CAST_(const wchar_t *, value.data), TIMELINE_NO_LIMIT_, value.count);
-  }
-  to->words[to->next++] = word;
-}
-
-/* What was stored of an argument: its word, and how many words behind those of all arguments. */
-typedef struct timeline_stored_t {
-  uint64_t word;
-  size_t taken;
-} timeline_stored_t;
-
-/* Stores a pointer of printf that is no plain text. `type` is that of its conversion, `before` the word of
- * the argument before. */
-__attribute__((unused, noinline)) static timeline_stored_t timeline_store_pointer_(uint64_t *words, unsigned end,
-                                                                                   unsigned most, const void *data,
-                                                                                   uint32_t type, uint64_t before) {
-  timeline_payload_t to = {words, 0, end, most, 0, 0};
-  const char letter = TIMELINE_CAST_(char, type & 0xff);
-  size_t limit = type >> 8 == 0xffffff ? TIMELINE_NO_LIMIT_ : type >> 8;
-  if (letter == 'S' || letter == 'W') {
-    /* The int before is the precision; there is none below 0. */
-    const int precision = TIMELINE_CAST_(int, before & 0xffffffff);
-    limit = precision < 0 ? TIMELINE_NO_LIMIT_ : TIMELINE_CAST_(size_t, precision);
-  }
-  timeline_stored_t stored = {TIMELINE_POINTER_CAST_(uintptr_t, data), 0};
-  if (letter == 'w' || letter == 'W') {
-    stored.word = timeline_put_wide_(&to, TIMELINE_CAST_(const wchar_t *, data), limit, TIMELINE_NO_LIMIT_);
-  } else if (letter == 's' || letter == 'S') {
-    uint64_t *const behind = words + end;
-    stored.word = timeline_copy_text_(behind, timeline_room_(&to), TIMELINE_CAST_(const char *, data), limit);
-    timeline_count_(&to, stored.word);
-  }
-  stored.taken = to.end - end;
-  return stored;
-}
-
-/* The types that a site knows, once its event is known; NULL for zeros. */
-TIMELINE_INLINE_ const uint32_t *timeline_types_at_(const timeline_site_t *site) {
-  return __atomic_load_n(&site->types, __ATOMIC_RELAXED);
-}
-
-/* Stores an argument of printf. Of a pointer that may be a text, the conversion says which it is. */
-TIMELINE_INLINE_ void timeline_store_printf_(timeline_payload_t *to, const timeline_site_t *site,
-                                             timeline_value_t value) {
-  uint64_t word = value.word;
-  const unsigned argument = to->argument++;
-  if (value.type == TIMELINE_LONG_DOUBLE_) {
-    to->words[to->next++] = word;
-    word = value.upper;
-  } else if (value.type == TIMELINE_F32) {
-    /* C promotes it to a double. */
-    const uint32_t bits = TIMELINE_CAST_(uint32_t, word);
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    word = TIMELINE_CAST_(uint64_t, timeline_f64(TIMELINE_CAST_(double, number)));
-  } else if (!timeline_is_number_(value.type)) {
-    const uint32_t *const types = timeline_types_at_(site);
-    const uint32_t type = types && argument < 32 ? types[argument] : 0;
-    if (__builtin_expect(type == TIMELINE_PLAIN_TEXT_, 1)) {
-      word = timeline_put_text_(to, TIMELINE_CAST_(const char *, value.data));
-    } else {
-      const timeline_stored_t stored = timeline_store_pointer_(to->words, to->end, to->most, value.data, type,
-                                                               to->next > 0 ? to->words[to->next - 1] : 0);
-      word = stored.word;
-      to->end += TIMELINE_CAST_(unsigned, stored.taken);
-    }
-  }
-  to->words[to->next++] = word;
 }

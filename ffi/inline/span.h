@@ -162,12 +162,20 @@ class timeline_span_ {
   timeline_span_ &operator=(const timeline_span_ &) = delete;
   ~timeline_span_() { timeline_leave_(&scope); }
 
-  __attribute__((always_inline)) void begin(timeline_t *tl, const timeline_site_t *site, uint32_t event,
-                                            uint32_t end, const char *, const A &...arguments) {
-    timeline_payload_t payload = {words, 0, types::words(), tl->payload / 8, TIMELINE_LEAST_WORDS_, 0};
-    const int in_order[] = {0, (timeline_store_(&payload, timeline_argument_<A>::of(arguments)), 0)...};
-    (void)in_order;
-    scope.count = payload.end;
+  /* What timeline_value returned lives until the end of the call. */
+  template <size_t N>
+  void keep(timeline_t *tl, const timeline_value_t (&values)[N + 1]) {
+    if (types::numbers()) {
+      for (unsigned i = 0; i < N; i++) words[i] = values[i].word;
+      scope.count = N;
+    } else {
+      const timeline_raws_<types, N> raw(values);
+      scope.count = timeline_keep_(tl, words, raw.words, types::all, N);
+    }
+  }
+  void begin(timeline_t *tl, const timeline_site_t *site, uint32_t event, uint32_t end, const char *,
+             const A &...arguments) {
+    keep<sizeof...(A)>(tl, {timeline_argument_<A>::of(arguments)..., timeline_value_(0, 0)});
     scope.end = end;
     timeline_enter_(&scope, tl, site, event, types::all, types::numbers(), types::words());
   }
@@ -197,23 +205,27 @@ TIMELINE_INLINE_ timeline_span_<A...> timeline_span_of_(timeline_types_<A...> *)
 
 #define TIMELINE_DECLARE_SPAN_(span, ...)                                                              \
   enum {                                                                                               \
-    span##fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),                                \
-    span##numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)                               \
+    span##fixed_ = TIMELINE_COUNT_(__VA_ARGS__),                                                       \
+    span##numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_ONE_NUMBER_, __VA_ARGS__)                           \
   };                                                                                                   \
   uint64_t span##words_[TIMELINE_KEPT_WORDS_(span##numbers_, span##fixed_)];                           \
   __attribute__((cleanup(timeline_leave_))) timeline_scope_t span = {0, span##words_, 0, 0, 0, 0}
+#define TIMELINE_AND_ONE_NUMBER_(n, x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
 
 #define TIMELINE_KEEP_SPAN_(span, level, ...)                                                          \
-  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};    \
+  TIMELINE_DECLARE_TYPES_(__VA_ARGS__);                                                                \
   TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                   \
+  /* Only a long double takes two words. */                                                            \
+  enum { an_event_takes_no_long_double_ = 1 / (timeline_fixed_ == timeline_args_) };                  \
   if (timeline_begins_(timeline_tl_, timeline_sites_, level, timeline_given_, &timeline_event_,        \
                        &timeline_end_)) {                                                              \
-    timeline_payload_t timeline_payload_ = {span##words_, 0, span##fixed_, timeline_tl_->payload / 8,  \
-                                            TIMELINE_LEAST_WORDS_, 0};                                 \
-    TIMELINE_EACH_(TIMELINE_STORE_, __VA_ARGS__)                                                       \
-    /* Only a long double takes two words. */                                                          \
-    enum { an_event_takes_no_long_double_ = 1 / (span##fixed_ == TIMELINE_COUNT_(__VA_ARGS__)) };      \
-    span.count = timeline_payload_.end;                                                                \
+    uint64_t timeline_raw_[TIMELINE_ROOM_];                                                            \
+    TIMELINE_EACH_(TIMELINE_PUT_RAW_, __VA_ARGS__)                                                     \
+    span.count = timeline_args_;                                                                      \
+    if (timeline_numbers_ == 0)                                                                            \
+      span.count = timeline_keep_(timeline_tl_, span##words_, timeline_raw_, timeline_given_, timeline_args_); \
+    else if (timeline_args_ != 0)                                                                          \
+      memcpy(span##words_, timeline_raw_, timeline_args_ * sizeof *timeline_raw_);                    \
     span.end = timeline_end_;                                                                          \
     timeline_enter_(&span, timeline_tl_, timeline_sites_, timeline_event_, timeline_given_,            \
                     span##numbers_, span##fixed_);                                                     \

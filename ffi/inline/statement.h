@@ -163,53 +163,10 @@
           category, TIMELINE_FORMAT_(__VA_ARGS__, 0), __FILE__, __LINE__, flags,                                   \
           TIMELINE_CHANNELS, 0, TIMELINE_NULL_POINTER_, TIMELINE_NULL_POINTER_};                             \
       timeline_t *const timeline_tl_ = TIMELINE_HANDLE_(tl);                                                 \
-      uint32_t timeline_event_;                                                                              \
       log(TIMELINE_LEVEL_(level), flags, __VA_ARGS__);                                                       \
     }                                                                                                        \
     TIMELINE_QUIET_END_                                                                                      \
   } while (0)
-
-/* A payload with `fixed` words before the texts. With a call stack, that comes first. */
-#define TIMELINE_BEGIN_(fixed, flags)                                                                        \
-  uint64_t timeline_words_[TIMELINE_PAYLOAD_WORDS_];                                                         \
-  const unsigned timeline_most_ = timeline_tl_->payload / 8;                                                 \
-  const unsigned timeline_before_ =                                                                          \
-      (flags) & TIMELINE_SITE_BACKTRACE                                                                      \
-          ? timeline_put_stack_(timeline_tl_, timeline_words_, timeline_most_ > (fixed) ? timeline_most_ - (fixed) : 0) \
-          : 0;                                                                                               \
-  timeline_payload_t timeline_payload_ = {timeline_words_ + timeline_before_, 0, (fixed),                    \
-                                          timeline_most_ - timeline_before_,                                 \
-                                          (flags) & TIMELINE_SITE_BACKTRACE                                  \
-                                              ? TIMELINE_LEAST_WORDS_ - TIMELINE_STACK_WORDS_                \
-                                              : TIMELINE_LEAST_WORDS_,                                       \
-                                          0}
-
-/* The word of this number, if there is one. */
-#define TIMELINE_WORD_(index, count) \
-  ((count) > (index) ? TIMELINE_CAST_(int64_t, timeline_words_[(count) > (index) ? (index) : 0]) : 0)
-
-/* Logs the words: as arguments if they are numbers and there are at most four, else as a payload. */
-#define TIMELINE_END_(numbers, count, flags)                                                                 \
-  if ((numbers) && (count) <= 4 && !((flags) & TIMELINE_SITE_BACKTRACE))                                     \
-    (timeline_log)(timeline_tl_, timeline_event_, TIMELINE_WORD_(0, count), TIMELINE_WORD_(1, count),        \
-                   TIMELINE_WORD_(2, count), TIMELINE_WORD_(3, count));                                      \
-  else                                                                                                       \
-    timeline_log_payload(timeline_tl_, timeline_event_, timeline_words_,                                     \
-                         timeline_before_ + timeline_payload_.end, (flags) & TIMELINE_SITE_BACKTRACE)
-
-/* Which arguments of an event are to be interned, as bits. */
-TIMELINE_INLINE_ uint64_t timeline_marked_(const timeline_site_t *site) {
-  const uint32_t *const types = timeline_types_at_(site);
-  return types ? TIMELINE_CAST_(uint64_t, types[1]) << 32 | types[0] : 0;
-}
-
-/* The same for an event, whose types are `given`. Texts may have to be interned. */
-#define TIMELINE_END_EVENT_(site, given, numbers, count)                                                     \
-  if (!(numbers) && __builtin_expect(timeline_marked_(site) != 0, 0))                                        \
-    timeline_log_interned(timeline_tl_, timeline_event_, timeline_words_, timeline_payload_.end, (given),    \
-                          timeline_marked_(site));                                                           \
-  else                                                                                                       \
-    TIMELINE_END_(numbers, count, 0)
 
 /* What a site remembers for a timeline and a level: the event, or more than 0xffffff if they are not
  * those that it met first. */
@@ -237,176 +194,31 @@ TIMELINE_INLINE_ bool timeline_is_on_(const timeline_t *tl, uint32_t event) {
   return *enabled != 0;
 }
 
-/* Whether a statement logs now, and which event. `given`: the types of its arguments. */
-__attribute__((unused)) static inline bool timeline_says_(timeline_t *tl, timeline_site_t *site, int32_t level,
-                                                          const unsigned char *given, uint32_t *event) {
-  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return false;
-  *event = timeline_event_of_(tl, site, level, given);
-  return timeline_is_on_(tl, *event);
+/* The event of a statement, which is defined if it is not; 0 if it has none. `given`: the types of its arguments. */
+__attribute__((unused)) static inline uint32_t timeline_event_at_(timeline_t *tl, timeline_site_t *site, int32_t level,
+                                                                  const unsigned char *given) {
+  if (!tl || level < TIMELINE_ERROR || level > TIMELINE_LIBRARY) return 0;
+  return timeline_event_of_(tl, site, level, given);
 }
 
-/* Whether the C library has to write the text. */
-TIMELINE_INLINE_ bool timeline_is_whole_text_(const timeline_site_t *site) {
-  const uint32_t *const types = timeline_types_at_(site);
-  return __builtin_expect(types && (types[0] & 0xff) == 'v', 0);
-}
+/* Whether the statement logs now. */
+#define TIMELINE_SAYS_ timeline_tl_ && timeline_is_on_(timeline_tl_, timeline_event_)
 
-/* The call stack of the caller, at the beginning of a payload: returns how many words it takes.
- *
- * Not inlined: a call stack begins at its return address. */
-__attribute__((unused, noinline)) static unsigned timeline_put_stack_(timeline_t *tl, uint64_t *words,
-                                                                      unsigned most) {
-  const int error = errno;
-  const size_t count = timeline_backtrace(tl, __builtin_return_address(0), words, most);
-  errno = error;
-  return TIMELINE_CAST_(unsigned, count);
-}
-
-/* Logs the whole text, written by vsnprintf; an empty one if that fails. By it, the compiler checks the
-   arguments of each statement against the format. */
-__attribute__((unused, noinline, format(printf, 4, 5))) static void timeline_printf_all_(
-    timeline_t *tl, const timeline_site_t *site, uint32_t event, const char *format, ...) {
-  const int error = errno;
-  uint64_t words[TIMELINE_PAYLOAD_WORDS_ + 1];
-  const unsigned payload = tl->payload / 8;
-  const unsigned most = payload < TIMELINE_PAYLOAD_WORDS_ ? payload : TIMELINE_PAYLOAD_WORDS_;
-  unsigned before = 0;
-  if (site->flags & TIMELINE_SITE_BACKTRACE)
-    before = TIMELINE_CAST_(unsigned, timeline_backtrace(tl, __builtin_return_address(0), words, most - 1));
-  const size_t room = TIMELINE_CAST_(size_t, most - before - 1) * 8;
-  va_list arguments;
-  va_start(arguments, format);
-  errno = error; /* %m */
-  char *const text = TIMELINE_POINTER_CAST_(char *, words + before + 1);
-  const int length = vsnprintf(text, room + 1, format, arguments);
-  va_end(arguments);
-  size_t kept = length < 0 ? 0 : TIMELINE_CAST_(size_t, length);
-  uint64_t word = kept;
-  if (kept > room) {
-    kept = room;
-    word = kept | TIMELINE_CUT_;
-  }
-  memset(text + kept, 0, (8 - kept % 8) % 8);
-  words[before] = word;
-  timeline_log_payload(tl, event, words, before + 1 + (kept + 7) / 8, site->flags);
-  errno = error;
-}
-
-#ifdef __cplusplus
-extern "C++" {
-
-/* The types of the arguments of a statement, of which no value is needed. */
-template <class... A>
-struct timeline_types_ {
-  static const unsigned char all[];
-  /* How many words they take, not counting the bytes of texts and arrays. */
-  static constexpr unsigned words() { return count(timeline_argument_<A>::type...); }
-  /* Whether all are numbers. */
-  static constexpr bool numbers() { return are_numbers(timeline_argument_<A>::type...); }
-
- private:
-  static constexpr unsigned count() { return 0; }
-  template <class... T>
-  static constexpr unsigned count(unsigned type, T... more) {
-    return (type == TIMELINE_LONG_DOUBLE_ ? 2 : 1) + count(more...);
-  }
-  static constexpr bool are_numbers() { return true; }
-  template <class... T>
-  static constexpr bool are_numbers(unsigned type, T... more) {
-    return type < TIMELINE_STR && are_numbers(more...);
-  }
-};
-template <class... A>
-const unsigned char timeline_types_<A...>::all[] = {
-    static_cast<unsigned char>(timeline_argument_<A>::type)..., 0};
-
-/* Deduces the types of the arguments behind the message. It is never called, but it has a body:
- * GCC refuses a function without one if a type is local to a function. */
-template <class... A>
-timeline_types_<A...> *timeline_types_of_(const char *, const A &...) {
-  return nullptr;
-}
-template <class... A>
-TIMELINE_INLINE_ const unsigned char *timeline_given_(timeline_types_<A...> *) {
-  return timeline_types_<A...>::all;
-}
-
-template <class... A>
-TIMELINE_INLINE_ void timeline_log_event_(timeline_t *timeline_tl_, const timeline_site_t *site,
-                                          uint32_t timeline_event_, const char *, const A &...arguments) {
-  typedef timeline_types_<A...> types;
-  TIMELINE_BEGIN_(types::words(), 0);
-  const int in_order[] = {0, (timeline_store_(&timeline_payload_, timeline_argument_<A>::of(arguments)), 0)...};
-  (void)in_order;
-  TIMELINE_END_EVENT_(site, types::all, types::numbers(), types::words());
-}
-
-template <unsigned flags, class... A>
-TIMELINE_INLINE_ void timeline_log_printf_(timeline_t *timeline_tl_, timeline_site_t *site,
-                                           uint32_t timeline_event_, const char *, const A &...arguments) {
-  typedef timeline_types_<typename timeline_decayed_<A>::type...> types;
-  TIMELINE_BEGIN_(types::words(), flags);
-  const int in_order[] = {
-      0, (timeline_store_printf_(&timeline_payload_, site,
-                                 timeline_argument_<typename timeline_decayed_<A>::type>::of(arguments)), 0)...};
-  (void)in_order, (void)site;
-  TIMELINE_END_(types::numbers(), types::words(), flags);
-}
-
-} /* extern "C++" */
-
-#define TIMELINE_EVENT_(level, flags, ...)                                                                 \
-  TIMELINE_CHECK_(__VA_ARGS__);                                                                            \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level,                                                 \
-                     timeline_given_(false ? timeline_types_of_(__VA_ARGS__) : nullptr), &timeline_event_)) \
-  timeline_log_event_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__)
-
-#define TIMELINE_PRINTF_(level, flags, ...)                                                     \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level, nullptr, &timeline_event_)) {        \
-    if (timeline_is_whole_text_(&timeline_site_))                                               \
-      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);        \
-    else                                                                                        \
-      timeline_log_printf_<flags>(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
-  }
-
+/* Checks the arguments against the format. Where a whole text cannot be made of raw values, makes it of the
+ * arguments; what follows is for all others. */
+#if TIMELINE_RAW_ARGUMENTS_
+#define TIMELINE_OR_ALL_(...) \
+  if (0) timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); else
 #else
-
-#define TIMELINE_STORE_(x) timeline_store_(&timeline_payload_, TIMELINE_VALUE_(x));
-#define TIMELINE_STORE_PRINTF_(x) timeline_store_printf_(&timeline_payload_, &timeline_site_, TIMELINE_VALUE_(x));
-#define TIMELINE_LISTED_(x) TIMELINE_TYPE_(x),
-#define TIMELINE_AND_NUMBER_(x) &&TIMELINE_TYPE_(x) < TIMELINE_STR
-#define TIMELINE_PLUS_WORDS_(x) +(TIMELINE_TYPE_(x) == TIMELINE_LONG_DOUBLE_ ? 2 : 1)
-
-/* Stores the arguments, each by `store`. */
-#define TIMELINE_LOG_(store, flags, ...)                                           \
-  enum {                                                                           \
-    timeline_fixed_ = 0 TIMELINE_EACH_(TIMELINE_PLUS_WORDS_, __VA_ARGS__),         \
-    timeline_numbers_ = 1 TIMELINE_EACH_(TIMELINE_AND_NUMBER_, __VA_ARGS__)        \
-  };                                                                               \
-  TIMELINE_BEGIN_(timeline_fixed_, flags);                                         \
-  TIMELINE_EACH_(store, __VA_ARGS__)
-
-#define TIMELINE_EVENT_(level, flags, ...)                                                                    \
-  static const unsigned char timeline_given_[] = {TIMELINE_EACH_(TIMELINE_LISTED_, __VA_ARGS__) 0};           \
-  TIMELINE_CHECK_EVENT_(__VA_ARGS__)                                                                          \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level, timeline_given_, &timeline_event_)) {              \
-    TIMELINE_LOG_(TIMELINE_STORE_, 0, __VA_ARGS__)                                                            \
-    /* Only a long double takes two words. */                                                                 \
-    enum { an_event_takes_no_long_double_ = 1 / (timeline_fixed_ == TIMELINE_COUNT_(__VA_ARGS__)) };          \
-    TIMELINE_END_EVENT_(&timeline_site_, timeline_given_, timeline_numbers_, timeline_fixed_);                \
-  }
-
-#define TIMELINE_PRINTF_(level, flags, ...)                                                  \
-  if (timeline_says_(timeline_tl_, &timeline_site_, level, 0, &timeline_event_)) {           \
-    if (timeline_is_whole_text_(&timeline_site_)) {                                          \
-      timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__);     \
-    } else {                                                                                 \
-      TIMELINE_LOG_(TIMELINE_STORE_PRINTF_, flags, __VA_ARGS__)                              \
-      TIMELINE_END_(timeline_numbers_, timeline_fixed_, flags);                              \
-    }                                                                                        \
-  }
-
+#define TIMELINE_OR_ALL_(...)              \
+  if (timeline_is_whole_text_(&timeline_site_)) \
+    timeline_printf_all_(timeline_tl_, &timeline_site_, timeline_event_, __VA_ARGS__); \
+  else
 #endif
+
+/* Behind a call that looks for its return address: it does not end the function. */
+#define TIMELINE_STAY_(flags) \
+  if ((flags) & TIMELINE_SITE_BACKTRACE) __asm__ volatile("")
 
 #ifdef TIMELINE_DISABLED
 TIMELINE_INLINE_ void timeline_nothing_(int unused) { (void)unused; }

@@ -6,20 +6,24 @@
 //! freed first goes for good.
 
 use crate::error::Failure;
-use crate::writer::Writer;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use timeline_core::statement::Undefined;
+
+/// What is kept of a handle.
+pub(crate) trait Late {
+    /// Tells its timeline of the events that came after it was closed.
+    fn tell_of_late_events(&self);
+}
 
 /// A handle that has no owner. A pointer and no Box, because threads may still use it.
-struct Closed(*mut Writer);
+struct Closed(*mut dyn Late);
 
 // SAFETY: a Writer may be used, and dropped, by any thread: what it consists of is Send and Sync,
 // but for the pointer that C reads, which leads into its own mapping.
 unsafe impl Send for Closed {}
 
 impl Closed {
-    fn writer(&self) -> &Writer {
+    fn late(&self) -> &dyn Late {
         // SAFETY: `keep` was given it alive, and it is freed when this is dropped.
         unsafe { &*self.0 }
     }
@@ -27,7 +31,7 @@ impl Closed {
 
 impl Drop for Closed {
     fn drop(&mut self) {
-        self.writer().core.tell_of_late_events();
+        self.late().tell_of_late_events();
         // SAFETY: from `Box::into_raw`, and nobody else frees it, by the contract of `keep`.
         drop(unsafe { Box::from_raw(self.0) });
     }
@@ -40,9 +44,9 @@ static CLOSED: Mutex<VecDeque<Closed>> = Mutex::new(VecDeque::new());
 ///
 /// # Safety
 /// It came from `Box::into_raw`, it has no owner any more, and it was not kept before.
-pub(crate) unsafe fn keep(writer: *mut Writer) {
+pub(crate) unsafe fn keep(handle: *mut dyn Late) {
     let mut closed = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
-    closed.push_back(Closed(writer));
+    closed.push_back(Closed(handle));
 }
 
 /// Frees the one that was closed first. Returns whether there was one.
@@ -58,8 +62,7 @@ fn free_oldest() -> bool {
 pub(crate) fn with_room<T>(open: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
     free_where_addresses_are_few();
     let mut opened = open();
-    let is_full = |failure: &Failure| failure.undefined() == Undefined::Full;
-    while opened.as_ref().is_err_and(is_full) && free_oldest() {
+    while opened.as_ref().is_err_and(|failure| failure.is_of_handles) && free_oldest() {
         opened = open();
     }
     opened
@@ -84,7 +87,7 @@ extern "C" fn at_exit() {
     // Another thread may hold it for ever.
     if let Ok(closed) = CLOSED.try_lock() {
         for closed in closed.iter() {
-            closed.writer().core.tell_of_late_events();
+            closed.late().tell_of_late_events();
         }
     }
 }

@@ -107,6 +107,18 @@ fn check<T>(pointer: *const T, what: &str, expected: &str) -> Result<(), Failure
     }
 }
 
+/// Options with these sizes; 0 for the default.
+pub(crate) fn sized(entries: u64, string_table_size: u64) -> timeline_core::Options {
+    let mut options = timeline_core::Timeline::options();
+    if entries != 0 {
+        options = options.entries(entries);
+    }
+    if string_table_size != 0 {
+        options = options.string_table_size(string_table_size);
+    }
+    options
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -168,8 +168,8 @@ pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
         TIMELINE_TIME => FieldType::Time,
         // A pointer to `int`, or to bytes: those of printf may be texts, others are not.
         TIMELINE_PTR | MAYBE_TEXT | MAYBE_WIDE => FieldType::Ptr,
-        TIMELINE_STR => FieldType::Str,
-        TIMELINE_WSTR => FieldType::Wstr,
+        TIMELINE_STR | SIZED_TEXT => FieldType::Str,
+        TIMELINE_WSTR | SIZED_WIDE => FieldType::Wstr,
         TIMELINE_ISTR => FieldType::Istr,
         _ => {
             let is_array = number & TIMELINE_ARRAY_OF != 0;
@@ -195,7 +195,7 @@ pub(crate) fn marked(message: &str) -> u64 {
 /// How many bytes an element of a text or an array has; 0 for a number.
 pub(crate) fn element_size(number: u8) -> u8 {
     match u32::from(number) {
-        TIMELINE_STR | TIMELINE_WSTR | TIMELINE_ISTR => 1,
+        TIMELINE_STR | SIZED_TEXT | TIMELINE_WSTR | SIZED_WIDE | TIMELINE_ISTR => 1,
         number if number & TIMELINE_ARRAY_OF == 0 => 0,
         array => match array & !TIMELINE_ARRAY_OF {
             TIMELINE_I8 | TIMELINE_U8 => 1,
@@ -206,7 +206,11 @@ pub(crate) fn element_size(number: u8) -> u8 {
     }
 }
 
-/// `TIMELINE_MAYBE_TEXT_` in ffi/inline/value.h.
+/// `TIMELINE_SIZED_WIDE_` in ffi/inline/value.h.
+const SIZED_WIDE: u32 = 27;
+/// `TIMELINE_SIZED_TEXT_` there.
+const SIZED_TEXT: u32 = 28;
+/// `TIMELINE_MAYBE_TEXT_` there.
 const MAYBE_TEXT: u32 = 29;
 /// `TIMELINE_MAYBE_WIDE_` there.
 const MAYBE_WIDE: u32 = 30;

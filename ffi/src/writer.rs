@@ -1,7 +1,7 @@
 //! Timelines to write to: makes, joins and frees them, defines and logs their events.
 use crate::attributes::{attributes_of, timeline_attributes_t};
-use crate::closed;
-use crate::convert::{path, place, shared, text};
+use crate::closed::{self, Late};
+use crate::convert::{path, place, shared, sized, text};
 use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
 use crate::modules::{Modules, Turn};
 use crate::priority::priority_of;
@@ -64,6 +64,12 @@ pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a Writer, Fai
     }
 }
 
+impl Late for Writer {
+    fn tell_of_late_events(&self) {
+        self.core.tell_of_late_events();
+    }
+}
+
 impl Writer {
     /// Tells the timeline of the objects of the process, if the message of an event has pointers:
     /// readers show what these lead to. Those of objects that are loaded later have no name, unless
@@ -113,18 +119,6 @@ unsafe fn give_at(
     // SAFETY: checked by `place`, and writable by contract.
     unsafe { give(core, out) };
     Ok(TIMELINE_OK)
-}
-
-/// Options with these sizes; 0 for the default.
-fn sized(entries: u64, string_table_size: u64) -> Options {
-    let mut options = Timeline::options();
-    if entries != 0 {
-        options = options.entries(entries);
-    }
-    if string_table_size != 0 {
-        options = options.string_table_size(string_table_size);
-    }
-    options
 }
 
 /// Options to make or join a timeline; in `timeline_options_t options = {0}` all have their
@@ -330,7 +324,7 @@ pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
             if writer.owners.fetch_sub(1, Ordering::AcqRel) == 1 {
                 writer.core.close();
                 // SAFETY: from `give`, and by contract it had one owner left, which was this one.
-                unsafe { closed::keep(tl.cast()) };
+                unsafe { closed::keep(tl.cast::<Writer>()) };
             }
             Ok(TIMELINE_OK)
         });
