@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::clock::{Anchor, ClockKind, Look, Stretches, TimeBase};
+use crate::clock::{self, Anchor, ClockKind, Look, Stretches, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::{self, Bound, Geometry, HEADER_SIZE, Header, header};
@@ -203,9 +203,11 @@ impl Segment {
         Stretches::of(&self.map, &self.geometry, self.facts.clock)
     }
 
-    /// Compares the wall clock with the newest stretch. This process may write to the timeline.
+    /// Compares the wall clock with the newest stretch, unless the kernel forbids that. This
+    /// process may write to the timeline.
     pub fn look_at_clock(&self) {
-        if let Some(stretches) = self.stretches() {
+        let stretches = self.stretches().filter(|_| !clock::is_forbidden());
+        if let Some(stretches) = stretches {
             stretches.check();
         }
     }

@@ -46,6 +46,8 @@ pub const TIMELINE_E_BUG: timeline_status_t = 12;
 pub(crate) struct Failure {
     status: timeline_status_t,
     message: String,
+    /// Whether this process has too many timelines open.
+    pub(crate) is_of_handles: bool,
 }
 
 /// After a failure that may pass, one call in this many tries again.
@@ -56,6 +58,7 @@ impl Failure {
         Failure {
             status: TIMELINE_E_ARGUMENT,
             message: message.into(),
+            is_of_handles: false,
         }
     }
 
@@ -83,6 +86,7 @@ impl Failure {
         Failure {
             status: TIMELINE_E_IO,
             message: format!("{doing}: {error}"),
+            is_of_handles: false,
         }
     }
 }
@@ -107,6 +111,7 @@ impl From<Error> for Failure {
         Failure {
             status,
             message: error.to_string(),
+            is_of_handles: matches!(error, Error::TooManyOpen { .. }),
         }
     }
 }

@@ -99,8 +99,8 @@ unsafe fn known<'a>(site: *mut timeline_site_t) -> &'a Known {
 /// Returns the event, or 0, which is never logged, if it cannot be defined. A failure is remembered
 /// too, and not tried again. If the definition is refused, because it is wrong, an event of the
 /// category `timeline` says why. Then, or if a table is full, each call that returns 0 counts an
-/// event as dropped, if the level enables it. If the timeline stays locked, or the system refuses, the
-/// failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
+/// event as dropped, if the level enables it. If the timeline stays locked, or the system refuses,
+/// the failure may pass: then each call counts likewise, and one call in 1,024 tries again. Leaves
 /// `errno` alone. An attempt takes locks and allocates, and may wait seconds for the lock of the
 /// timeline; after one such wait in vain, only some 2 milliseconds, until it gets the lock.
 ///

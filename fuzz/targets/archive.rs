@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use timeline::dump::{Newest, Table, Text};
-use timeline::{Event, Order, Source};
+use timeline::{Event, Order, Source, Stretch};
 use timeline_archive::{Archive, RecordedEvent};
 use timeline_search::{Expression, Query};
 
@@ -235,7 +235,14 @@ fn chosen_events_are_those_that_are_left(archive: &Archive, queries: &[Query]) {
     // Of a block that says it has important ones, these may be others: each comes once.
     let all: Vec<Event> = archive.events_by_time(Order::OldestFirst).collect();
     let is_usual = |event: &&Event| !event.important;
-    let as_text = |event: &Event| format!("{event:?}");
+    // What of a unit is lost is known once it is read: from there on its events are in no stretch.
+    let as_text = |event: &Event| {
+        let event = Event {
+            stretch: Stretch::default(),
+            ..event.clone()
+        };
+        format!("{event:?}")
+    };
     for query in queries {
         let mut filter = query.on(archive);
         let usual = all.iter().filter(is_usual);
@@ -334,7 +341,9 @@ fn repaired_it_is_the_same(archive: &Archive, events: &[RecordedEvent]) {
         (archive.missed(), archive.unknown(), archive.count())
     );
 
+    // What is gone from one may be told in the other, or in neither.
+    let alone = |event: RecordedEvent| RecordedEvent { missed: 0, ..event };
     let twice = Archive::from_bytes([repaired.as_slice(), &repaired].concat());
     let both = events.iter().chain(events).cloned();
-    assert!(twice.events().eq(both), "joined");
+    assert!(twice.events().map(alone).eq(both.map(alone)), "joined");
 }

@@ -9,7 +9,6 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::access::SHM_DIR;
 use crate::clock::{ClockStep, Interpolation, TimeBase};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -20,8 +19,8 @@ use crate::lifecycle;
 use crate::ring::system_names::SystemNames;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
-use crate::segment::{Segment, Use};
-use crate::shm::{self, Name, Opening, SharedFile};
+use crate::segment::Segment;
+use crate::shm::{self, Name, SharedFile};
 use crate::source::{
     self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source, ThreadRef,
 };
@@ -371,25 +370,6 @@ impl Attached {
     /// Makes sure that the times of all events so far are known.
     fn keep_clock(&self) {
         let _ = self.unix_nanos(self.segment.facts.clock.now());
-    }
-
-    /// Adds a stretch of the wall clock to the timeline, if this process may write to it and no
-    /// other user can cut it short. A copy somewhere else, that nobody writes to, stays as it is.
-    fn share_clock(&self) -> bool {
-        let opened = self.file.reopen().map(Opening::into_own);
-        let Ok(Ok(file)) = opened else {
-            return false;
-        };
-        let is_live_name = self.segment.name.file().parent() == Some(Path::new(SHM_DIR));
-        let is_used = is_live_name || shm::slots_locked(&file);
-        if !is_used || !matches!(shm::others_may_cut(&file), Ok(false)) {
-            return false;
-        }
-        let Ok(segment) = Segment::load(&self.segment.name, &file, Use::Control) else {
-            return false;
-        };
-        segment.look_at_clock();
-        true
     }
 
     /// Ticks per second; `None` if not known.

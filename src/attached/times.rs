@@ -5,10 +5,14 @@
 //! stretch has ended or does not hold, a reader that may write to the timeline adds the next, so
 //! that all other readers tell the same times; any other reader keeps its own.
 
+use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
+use super::Attached;
+use crate::access::SHM_DIR;
 use crate::clock::{Course, Interpolation, Look, Stretch, Stretches, TimeBase};
-use crate::segment::Segment;
+use crate::segment::{Segment, Use};
+use crate::shm::{self, Opening};
 
 /// What is known of the clocks.
 pub struct Times {
@@ -31,7 +35,14 @@ struct Known {
 impl Times {
     /// Those of a timeline, as of now.
     pub fn of(segment: &Segment) -> Times {
-        let (looked, newest) = (segment.facts.clock.now(), newest(segment));
+        let newest = newest(segment);
+        // Where no clock runs, none is read: the kernel may forbid it.
+        let clock_runs = segment.clock_runs();
+        let looked = if clock_runs {
+            segment.facts.clock.now()
+        } else {
+            0
+        };
         let course = segment.stretches().map(|it| it.course(newest));
         Times {
             known: RwLock::new(Known {
@@ -41,7 +52,7 @@ impl Times {
                 looked,
                 added: None,
             }),
-            clock_runs: segment.clock_runs(),
+            clock_runs,
         }
     }
 
@@ -111,6 +122,27 @@ impl Times {
                 .unwrap_or_else(PoisonError::into_inner)
                 .base,
         )
+    }
+}
+
+impl Attached {
+    /// Adds a stretch of the wall clock to the timeline, if this process may write to it and no
+    /// other user can cut it short. A copy somewhere else, that nobody writes to, stays as it is.
+    pub(super) fn share_clock(&self) -> bool {
+        let opened = self.file.reopen().map(Opening::into_own);
+        let Ok(Ok(file)) = opened else {
+            return false;
+        };
+        let is_live_name = self.segment.name.file().parent() == Some(Path::new(SHM_DIR));
+        let is_used = is_live_name || shm::slots_locked(&file);
+        if !is_used || !matches!(shm::others_may_cut(&file), Ok(false)) {
+            return false;
+        }
+        let Ok(segment) = Segment::load(&self.segment.name, &file, Use::Control) else {
+            return false;
+        };
+        segment.look_at_clock();
+        true
     }
 }
 

@@ -171,7 +171,8 @@ impl<'a> Stretches<'a> {
         let note = &header.stretch_begun;
         // Acquire, pairs with the Release at the end: the slots are those of who went before.
         let other = note.load(Ordering::Acquire);
-        let is_held = other != 0 && begun.wrapping_sub(other) < self.rate.ticks(1_000_000_000);
+        // The note may be of somebody who looked later.
+        let is_held = other != 0 && begun.abs_diff(other) < self.rate.ticks(1_000_000_000);
         let take = |old| {
             let mine = begun.max(1);
             note.compare_exchange(old, mine, Ordering::Acquire, Ordering::Relaxed)
@@ -181,10 +182,16 @@ impl<'a> Stretches<'a> {
         }
         if header.newest_stretch.load(Ordering::Acquire) == before {
             let serial = before.wrapping_add(1);
-            self.write(serial, stretch);
             // A reader that has looked meanwhile does not know of it, and is right until it begins.
-            let passed = self.kind.now().wrapping_sub(begun);
-            if before == 0 || passed < self.rate.lead() / 2 {
+            let is_early = || {
+                let passed = self.kind.now().wrapping_sub(begun);
+                before == 0 || passed < self.rate.lead() / 2
+            };
+            // Who was stopped since may not write where another one has by now.
+            if is_early() {
+                self.write(serial, stretch);
+            }
+            if is_early() {
                 // Release, pairs with the Acquire in `newest`.
                 let _ = header.newest_stretch.compare_exchange(
                     before,

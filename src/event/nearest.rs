@@ -92,7 +92,10 @@ mod tests {
             nearest("net.sned", names),
             ["net.send", "net.sends", "net.sent"]
         );
-        assert_eq!(nearest("NET.SENT", names), ["net.sent", "net.send"]);
+        assert_eq!(
+            nearest("NET.SENT", names),
+            ["net.sent", "net.send", "net.sends"]
+        );
         assert_eq!(nearest("net", names), ["net.send", "net.sends", "net.sent"]);
         assert_eq!(nearest("y", names), ["", "x"]);
         assert!(nearest("something.else", names).is_empty());

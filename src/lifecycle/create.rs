@@ -93,7 +93,9 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
         if attempts.next().is_none() {
             return Err(error);
         }
-        let has_room = corpse.is_some() && former::make_room(name, trust, missing);
+        // What else leaves too little room stays, whatever is removed.
+        let can_help = matches!(shortage.bound, Bound::FileSystem | Bound::ControlGroup);
+        let has_room = can_help && corpse.is_some() && former::make_room(name, trust, missing);
         drop(corpse);
         if has_room {
             // What it would replace is gone. There may be room for more than the least now.
@@ -103,6 +105,8 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
             // Several creators may each have got a part of space that is enough for one.
             std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
         } else {
+            // The last rival may have given it its name since.
+            lock_corpse(name, trust)?;
             return Err(error);
         }
     }

@@ -21,9 +21,9 @@ use crate::shm::{self, Lock, LockFile, Name, Opening, Patience};
 /// A file that has, or had, a name. If it is a timeline that can have writers, nobody joins it as
 /// long as this lives.
 pub enum Held {
-    /// A timeline, locked.
+    /// A timeline or a snapshot, locked.
     Locked(LockFile),
-    /// A snapshot, a file that is no timeline, or one that we may not write to.
+    /// A file that is no timeline, or one that we may not write to.
     Open(File),
 }
 
@@ -38,7 +38,8 @@ impl Held {
             let Some((file, may_write)) = open(name)? else {
                 return Ok(None);
             };
-            if !may_write || !can_have_writers(name, &file)? {
+            // Snapshots as well: who creates a timeline in the place of one takes its lock.
+            if !may_write || magic(name.given(), &file)? != layout::MAGIC {
                 return Ok(Some(Held::Open(file)));
             }
             let path = name.given();
@@ -83,14 +84,6 @@ fn open(name: &Name) -> Result<Option<(File, bool)>> {
         }
     }
     unreachable!("the second attempt returns")
-}
-
-fn can_have_writers(name: &Name, file: &File) -> Result<bool> {
-    let is_snapshot = || {
-        let segment = Segment::load(name, file, Use::Read);
-        segment.is_ok_and(|segment| segment.facts.snapshot)
-    };
-    Ok(magic(name.given(), file)? == layout::MAGIC && !is_snapshot())
 }
 
 /// An error if somebody writes to the file. The caller holds its lifecycle lock.

@@ -134,7 +134,7 @@ fn free_slot(
     let mut first_ended: Option<(u64, u32, u32)> = None;
     let first = match serial < geometry.threads.into() {
         true => serial,
-        false => serial - u64::from(LOOKED_AT / 2),
+        false => serial.wrapping_sub(u64::from(LOOKED_AT / 2)),
     };
     for i in 0..geometry.threads {
         if i >= LOOKED_AT && first_ended.is_some() {

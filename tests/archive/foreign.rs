@@ -41,7 +41,7 @@ fn others() -> [(&'static str, Vec<u8>); 4] {
         ("text", b"my diary".to_vec()),
         (
             "noise",
-            (0..100_000_u64).map(|n| (n * n >> 7) as u8).collect(),
+            (0..100_000_u64).map(|n| ((n * n) >> 7) as u8).collect(),
         ),
     ]
 }

@@ -227,7 +227,7 @@ fn harm() -> impl Strategy<Value = Harm> {
     ]
 }
 
-fn harmed<'a>(parts: &mut Vec<&'a Part>, harm: &Harm) {
+fn harmed(parts: &mut Vec<&Part>, harm: &Harm) {
     if parts.is_empty() {
         return;
     }

@@ -137,6 +137,11 @@ static void call_new_with(struct at *at) {
   at->status = timeline_new_with(in_folder("left"), &options, &at->tl);
 }
 static void call_open_with(struct at *at) { at->status = timeline_open_with(in_folder("ring"), NULL, &at->tl); }
+/* Of NULL: whether a cancelled thread has taken a share is not known. */
+static void call_share(struct at *at) {
+  (void)at;
+  timeline_share(NULL);
+}
 static void call_free(struct at *at) { timeline_free(TAKE(at->tl)); }
 static void call_unlink(struct at *at) { at->status = timeline_unlink(in_folder("left")); }
 static void call_define(struct at *at) {
@@ -288,6 +293,7 @@ static const struct call {
     {"timeline_open_or_create", NULL, call_open_or_create},
     {"timeline_new_with", prepare_left, call_new_with},
     {"timeline_open_with", NULL, call_open_with},
+    {"timeline_share", prepare_opened, call_share},
     {"timeline_free", prepare_opened, call_free},
     {"timeline_unlink", prepare_left, call_unlink},
     {"timeline_define", NULL, call_define},

@@ -263,6 +263,7 @@ fn lie(name: &Name, chunks: u32, lanes: u32) -> Geometry {
         offset = (offset + length).next_multiple_of(4096);
     }
     geometry.total = offset;
+    geometry.stretches = Region::default();
     geometry.store(&mut head);
     seal(&mut head);
     file.set_len(geometry.lane().offset).unwrap();

@@ -90,6 +90,7 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     log_sums(&tl, &events, 30);
     for (category, messages) in [
         ("engine", ["begin breath", "end breath"]),
+        ("engine", ["tick", "tock"]),
         ("http", ["got: $id", "sent: $id"]),
     ] {
         for message in messages {

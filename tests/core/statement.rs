@@ -84,8 +84,16 @@ fn each_type_is_shown_as_the_naive_twin_shows_it() {
             "value({value}) owned({value}) more({value}) yes({yes}): {{}}"
         ));
     }
+    assert_eq!(shown(&attach(name.path())), expected);
+}
+
+#[test]
+fn types_of_the_standard_library_are_shown_as_what_they_are() {
+    let name = Name::new("statement");
+    let tl = timeline(&name);
+    let mut expected = Vec::new();
     event!(tl, Priority::Info, "rust", "{none}", none = None::<&str>);
-    expected.push("none((null))".into());
+    expected.push("none((null))".to_owned());
     let path = Path::new("/tmp/größe");
     let bytes = OsStr::from_bytes(b"no \xff UTF-8");
     let (list, nothing) = (Some(vec![1_u8, 2]), None::<PathBuf>);

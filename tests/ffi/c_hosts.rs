@@ -248,6 +248,8 @@ fn declared() -> BTreeSet<String> {
     let lines = header.lines().filter(|line| line.starts_with(word));
     // TYPE NAME(...
     let names = lines.filter_map(|line| line.split('(').next()?.split([' ', '*']).next_back());
+    // Not those of templates for C++.
+    let names = names.filter(|name| !name.contains('<'));
     let ours = names.filter(|name| name.starts_with("timeline_") && !name.ends_with('_'));
     let types = ["_t", "_t;"];
     ours.filter(|name| !types.iter().any(|end| name.ends_with(end)))

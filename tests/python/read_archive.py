@@ -623,7 +623,7 @@ def main(path, with_names):
                 first = max(0, last - number(fields[2]) - (number(fields.get(4)) or 0))
                 cover(covered, magic, [(lane, min([first] + numbers(fields.get(12))[1:2]), last)])
             else:
-                begins = number(fields.get(2)) == 0 and 12 not in fields
+                begins = number(fields.get(2)) == 0 and not {3, 12} & set(fields)
                 cover(covered, magic, reaches(fields), begins=begins)
         elif tag == 127:
             events.append((magic, fields))

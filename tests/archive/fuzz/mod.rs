@@ -16,8 +16,8 @@ use std::path::PathBuf;
 
 use crate::support::size;
 
-/// A target: its name, all of its checks, those that a fuzzer makes for an input, and how many changed
-/// inputs these are tried with here by default.
+/// A target: its name, all of its checks, those that a fuzzer makes for an input, and how many
+/// changed inputs these are tried with here by default.
 type Target = (&'static str, Run, Run, usize);
 type Run = fn(&[u8]);
 

@@ -11,4 +11,4 @@ mod neighbours;
 mod race;
 mod refusing;
 mod saving;
-mod space;
+pub mod space;

@@ -11,7 +11,7 @@ use crate::support::{Name, Process, arguments, attach, checked, define};
 
 /// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted. In
 /// CI it must be.
-fn mount_small(folder: &str, bytes: u64) -> bool {
+pub fn mount_small(folder: &str, bytes: u64) -> bool {
     let folder = CString::new(folder).expect("a plain name");
     let size = CString::new(format!("size={bytes}")).expect("a plain number");
     // SAFETY: all strings are NUL-terminated; the mount is seen by this process and its children
@@ -268,7 +268,7 @@ pub fn has_little_shared_memory(given: &[String]) {
 
 /// Creates a timeline again and again where three of its size have no room.
 pub fn restarts_where_two_fit(_: &[String]) {
-    if !mount_small("/dev/shm", 24 << 20) {
+    if !mount_small("/dev/shm", 26 << 20) {
         return println!("no file system can be mounted here: nothing is tested");
     }
     for round in 0..4 {

@@ -175,6 +175,54 @@ fn the_next_run_of_a_program_is_followed() {
     );
 }
 
+/// Words of a command, with the path behind the verb, and what is said of their names.
+const MISSPELT: &[(&[&str], &str)] = &[
+    (
+        &["histogram", "--span", "engine.braeth"],
+        "did you mean engine.breath?",
+    ),
+    (
+        &["outliers", "--span", "engine.breth"],
+        "did you mean engine.breath?",
+    ),
+    (
+        &["outliers", "--every", "net.snt"],
+        "no event net.snt; did you mean net.sent?",
+    ),
+    (
+        &["histogram", "--field", "net.sent.sise"],
+        "did you mean size?",
+    ),
+    (
+        &["histogram", "--from", "net.sent", "--to", "x.y"],
+        "no event x.y; there are",
+    ),
+    (
+        &["watch", "--when", "span engine.breaht > 1ms"],
+        "mean engine.breath?",
+    ),
+    (
+        &["watch", "--when", "p99(engine.breaht) > 1ms"],
+        "mean engine.breath?",
+    ),
+    (
+        &["watch", "--when", "rate(net.snet) > 1/s"],
+        "mean net.sent?",
+    ),
+    (
+        &["watch", "--when", "event net.sent where sizes > 1"],
+        "mean size?",
+    ),
+    (
+        &["watch", "--when", "missing net.snet for 1s"],
+        "mean net.sent?",
+    ),
+    (
+        &["histogram", "--field", "net.sent.load"],
+        "give --scale 1000",
+    ),
+];
+
 #[test]
 fn names_that_are_not_there_are_refused_with_those_that_are_like_them() {
     let (name, directory) = (Name::new("histogram-names"), tempfile::tempdir().unwrap());
@@ -194,52 +242,8 @@ fn names_that_are_not_there_are_refused_with_those_that_are_like_them() {
         "record", "--once", &file, "-o", &archive, "--fsync", "never",
     ]);
     for path in [name.path(), &file, &archive] {
-        for (words, said) in [
-            (
-                &["histogram", path, "--span", "engine.braeth"][..],
-                "did you mean engine.breath?",
-            ),
-            (
-                &["outliers", path, "--span", "engine.breth"],
-                "did you mean engine.breath?",
-            ),
-            (
-                &["outliers", path, "--every", "net.snt"],
-                "no event net.snt; did you mean net.sent?",
-            ),
-            (
-                &["histogram", path, "--field", "net.sent.sise"],
-                "did you mean size?",
-            ),
-            (
-                &["histogram", path, "--from", "net.sent", "--to", "x.y"],
-                "no event x.y; there are",
-            ),
-            (
-                &["watch", path, "--when", "span engine.breaht > 1ms"],
-                "mean engine.breath?",
-            ),
-            (
-                &["watch", path, "--when", "p99(engine.breaht) > 1ms"],
-                "mean engine.breath?",
-            ),
-            (
-                &["watch", path, "--when", "rate(net.snet) > 1/s"],
-                "mean net.sent?",
-            ),
-            (
-                &["watch", path, "--when", "event net.sent where sizes > 1"],
-                "mean size?",
-            ),
-            (
-                &["watch", path, "--when", "missing net.snet for 1s"],
-                "mean net.sent?",
-            ),
-            (
-                &["histogram", path, "--field", "net.sent.load"],
-                "give --scale 1000",
-            ),
-        ] {
+        for (words, said) in MISSPELT {
+            let words = &[&words[..1], &[path], &words[1..]].concat()[..];
             let ran = run(words);
             assert!(ran.code.is_some_and(|code| code != 0), "{words:?}: {ran:?}");
             assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
@@ -260,7 +264,13 @@ fn names_that_are_not_there_are_refused_with_those_that_are_like_them() {
             (&"net.sent.load*1000".into(), &750.into())
         );
     }
-    // Of a live one, what is like nothing may still come, and so may any pattern.
+}
+
+#[test]
+fn names_like_no_other_are_waited_for_and_so_is_any_pattern() {
+    let name = Name::new("histogram-later");
+    let tl = name.create(16384);
+    breaths(&tl, 3);
     let words = ["histogram", name.path(), "--follow", "--span"];
     let refused = run(&[&words[..], &["engine.breaths"]].concat());
     assert!(

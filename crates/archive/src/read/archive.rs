@@ -390,6 +390,11 @@ impl Archive {
         &self.contents.units
     }
 
+    #[cfg(test)]
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.contents
+    }
+
     /// What a file accounts for that was read to open it.
     #[cfg(test)]
     pub(crate) fn covered(&self, file: usize) -> Vec<u8> {

@@ -10,17 +10,16 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use timeline::{Event, Stretch, files::open_to_read};
+use timeline::{Event, files::open_to_read};
 
 use crate::error::{Error, Result};
-use crate::format::event::SingleEvent;
 use crate::format::file_name::file_number;
 use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
+use crate::read::appended::{Holes, take_events};
 use crate::read::archive::Archive;
 use crate::read::breaks::{begins_run, missing};
 use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
-use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
@@ -57,9 +56,6 @@ pub struct ArchiveFollow<'a> {
     length: usize,
     batch: Vec<OrderedEvent>,
     gaps: Gaps,
-    stretch: Stretch,
-    /// The magic of the last preamble.
-    run: Option<u64>,
     seen: Seen,
     holes: Holes,
     /// See [`AT_ONCE`].
@@ -67,15 +63,6 @@ pub struct ArchiveFollow<'a> {
     missed_unknown: u64,
     damaged: u64,
     removed: u64,
-}
-
-/// What the frames up to now cover.
-struct Holes {
-    coverage: Coverage,
-    /// Entries that are missing before the next event.
-    before: u64,
-    /// Entries that were missing up to now.
-    gone: u64,
 }
 
 impl Archive {
@@ -116,8 +103,6 @@ impl Archive {
             length: 0,
             batch: Vec::new(),
             gaps: self.gaps().clone(),
-            stretch: self.stretches().last(self.found_units()),
-            run: self.contents.run,
             seen: self.seen().clone(),
             at_once: AT_ONCE,
             missed_unknown: 0,
@@ -127,6 +112,8 @@ impl Archive {
                 coverage: self.coverage().clone(),
                 before: 0,
                 gone: 0,
+                stretch: self.stretches().last(self.found_units()),
+                run: self.contents.run,
             },
         })
     }
@@ -198,7 +185,7 @@ impl ArchiveFollow<'_> {
                 };
                 let removed = between(&self.path, &next);
                 if removed > 0 || self.length > self.at {
-                    self.stretch = self.stretch.following();
+                    self.holes.pass();
                 }
                 self.removed += removed;
                 (self.path, self.at, self.length) = (next, 0, 0);
@@ -221,7 +208,6 @@ impl ArchiveFollow<'_> {
         let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
         let holes = &mut self.holes;
-        let (stretch, run) = (&mut self.stretch, &mut self.run);
         let (mut bytes, mut unknown) = (0, 0);
         let each = |found: Found| {
             let Found::Part(Part::Frame { place, record, .. }) = found else {
@@ -229,7 +215,7 @@ impl ArchiveFollow<'_> {
             };
             if place.start > at {
                 damaged += (place.start - at) as u64;
-                *stretch = stretch.following();
+                holes.pass();
             }
             at = place.end;
             match decode(record, decoder.single()) {
@@ -237,7 +223,7 @@ impl ArchiveFollow<'_> {
                     gaps.take(&record);
                     holes.miss(|coverage| coverage.missed(&record, place.start));
                     if missing(&record).is_some() {
-                        *stretch = stretch.following();
+                        holes.pass();
                     }
                     match record.count {
                         Some(count) => missed = missed.saturating_add(count),
@@ -245,33 +231,18 @@ impl ArchiveFollow<'_> {
                     }
                 }
                 Some(events @ (Record::Event | Record::Block(_))) => {
-                    let known = batch.len();
-                    let single = decoder.single();
-                    let important = single.important().filter(|_| events == Record::Event);
-                    if important.is_some_and(|number| !seen.insert(single.magic(), number)) {
-                        return true;
-                    }
-                    holes.miss(|coverage| cover(coverage, &events, single, place.start));
-                    decoder.record(events, batch);
-                    if holes.before > 0 {
-                        *stretch = stretch.following();
-                    }
-                    holes.tell(batch.get_mut(known), gaps);
-                    for ordered in &mut batch[known..] {
-                        ordered.event.stretch = *stretch;
-                    }
-                    let heap: usize = batch[known..].iter().map(Decoded::heap).sum();
-                    bytes += heap + size_of::<OrderedEvent>() * (batch.len() - known);
+                    let told = (&mut *holes, &mut *gaps, &mut *seen);
+                    bytes += take_events(events, place.start, (decoder, batch), told);
                 }
                 Some(naming) => {
-                    if begins_run(&naming, run) {
-                        *stretch = stretch.following();
+                    if begins_run(&naming, &mut holes.run) {
+                        holes.pass();
                     }
                     names.take(naming);
                 }
                 None => {
                     damaged += place.len() as u64;
-                    *stretch = stretch.following();
+                    holes.pass();
                 }
             }
             bytes < self.at_once
@@ -292,7 +263,7 @@ impl ArchiveFollow<'_> {
             // No frame begins in these bytes, except perhaps one that ends after them.
             at = end - FRAME;
             damaged += (at - self.at) as u64;
-            self.stretch = self.stretch.following();
+            self.holes.pass();
         }
         self.at = at;
         self.damaged += damaged;
@@ -305,7 +276,7 @@ impl ArchiveFollow<'_> {
         if length < self.at {
             // A recorder began the file again, because it had only a preamble.
             (self.at, self.length) = (0, 0);
-            self.stretch = self.stretch.following();
+            self.holes.pass();
         }
         if length == self.length || length == self.at {
             return None;
@@ -340,38 +311,6 @@ impl ArchiveFollow<'_> {
         let present = place(&self.path);
         Ok(files.into_iter().find(|path| place(path) > present))
     }
-}
-
-impl Holes {
-    /// Adds the entries that are missing before what `cover` covers.
-    fn miss(&mut self, cover: impl FnOnce(&mut Coverage) -> u64) {
-        let entries = cover(&mut self.coverage);
-        self.gone = self.gone.saturating_add(entries);
-        self.before = self.before.saturating_add(entries);
-    }
-
-    /// Tells what is missing before the first event of a frame, if it has one.
-    fn tell(&mut self, first: Option<&mut OrderedEvent>, gaps: &mut Gaps) {
-        let gap = gaps.next();
-        if let Some(first) = first
-            && (gap.is_some() || self.before > 0)
-        {
-            let before = std::mem::take(&mut self.before);
-            first.miss(&gap.unwrap_or_default().and_hole(before));
-        }
-    }
-}
-
-/// Covers the entries of a block, or of the single event that was read. Returns how many are
-/// missing before them.
-fn cover(coverage: &mut Coverage, events: &Record, single: &SingleEvent, place: usize) -> u64 {
-    if let Record::Block(block) = events {
-        return coverage.block(block, place);
-    }
-    let entries = single.entries().filter(|_| single.important().is_none());
-    entries.map_or(0, |(lane, range)| {
-        coverage.event(single.magic(), lane, range, place)
-    })
 }
 
 /// The number of numbered files between two files that still exist.

@@ -84,9 +84,14 @@ impl Holes {
     /// The stretch of what is appended to the archive.
     pub fn last(&self, units: &[Unit]) -> Stretch {
         let last = units.iter().rev().find(|unit| !unit.important);
-        last.map_or(Stretch::default(), |unit| {
+        let stretch = last.map_or(Stretch::default(), |unit| {
             self.stretch(unit.ticks.1, unit.unix.1)
-        })
+        });
+        // What is appended behind a hole is in none.
+        match stretch == Stretch::HOLE {
+            true => Stretch::new(self.inside.len() as u32),
+            false => stretch,
+        }
     }
 }
 

@@ -42,8 +42,9 @@ impl Archive {
 
     /// The holes: entries that are gone, with a frame or a file that was removed or damaged. The
     /// frames that are left say so, because each says from where to where it goes on. They are
-    /// missing right before the first event behind: [`Event::missed`] counts them as well. Entries
-    /// before the oldest frame and behind the newest are no hole.
+    /// missing right before the first event behind, and
+    /// [`Event::missed`](timeline::Event::missed) counts them as well. Entries before the oldest
+    /// frame and behind the newest are no hole.
     pub fn holes(&self) -> &[Hole] {
         &self.contents.holes
     }

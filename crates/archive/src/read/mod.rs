@@ -2,6 +2,7 @@
 //! It reads all of it by time or by place, its newest part, or what is appended while it grows.
 
 pub(crate) mod ahead;
+pub(crate) mod appended;
 pub(crate) mod archive;
 pub(crate) mod block_ranges;
 pub(crate) mod breaks;

@@ -31,7 +31,7 @@ pub fn refuse_unknown(source: &dyn Source, measures: &[Measure], can_grow: bool)
 
 /// Fails with the first of these names that is surely not meant.
 pub fn refuse(mut unknown: impl Iterator<Item = Unknown>, can_grow: bool) -> Result {
-    let refused = unknown.find(|one| !one.is_pattern() && !(can_grow && one.may_come()));
+    let refused = unknown.find(|one| !(one.is_pattern() || can_grow && one.may_come()));
     refused.map_or(Ok(()), |unknown| {
         Err(Failure::Message(match can_grow {
             true => unknown.while_it_goes_on(),

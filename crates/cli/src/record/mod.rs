@@ -291,13 +291,7 @@ impl Recording<'_> {
         if let Some(last) = recorder.gap() {
             report::gap(self.args.target.path(), last, at);
         }
-        if !self.query.is_empty() {
-            let mut filter = self.query.on(at);
-            recorder = recorder.only(move |event| {
-                filter.notice_renames();
-                filter.matches(event)
-            });
-        }
+        recorder = filtered(recorder, self.query, at);
         let mut watch = Watch::new(at, self.args);
         let (mut pause, mut next, mut left) = (Pause::new(), None, 0);
         let ended = loop {
@@ -400,6 +394,18 @@ impl Recording<'_> {
             }
         }
     }
+}
+
+/// The recorder of what a query wants.
+fn filtered<'a>(recorder: Recorder<'a>, query: &'a Query, at: &'a Attached) -> Recorder<'a> {
+    if query.is_empty() {
+        return recorder;
+    }
+    let mut filter = query.on(at);
+    recorder.only(move |event| {
+        filter.notice_renames();
+        filter.matches(event)
+    })
 }
 
 fn sum(a: &Totals, b: &Totals) -> Totals {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use timeline::dump::Durations;
 use timeline::{Event, Order};
-use timeline_archive::Archive;
+use timeline_archive::{Archive, ArchiveFollow};
 use timeline_search::Query;
 
 use super::Args;
@@ -51,7 +51,7 @@ pub fn follow(
     let mut growth = archive.follow()?;
     let mut printer = Printer::new(archive, Some(Programs::of(archive)), args);
     let (mut pause, mut total) = (Pause::new(), 0);
-    let (mut unknown, mut damaged, mut removed, mut gone) = (0, 0, 0, 0);
+    let mut told = Told::default();
     loop {
         match printer.print(&batch, out).and_then(|()| out.flush()) {
             Err(error) if signals::is_interrupted(&error) => return Ok(total),
@@ -62,39 +62,7 @@ pub fn follow(
         let recorded = growth.is_recorded();
         let missed = growth.poll(&mut batch)?;
         total += missed;
-        if missed > 0 {
-            let what = things(missed, "entry");
-            output::say(format_args!(
-                "{what} missed here, overwritten before they were recorded"
-            ));
-        }
-        if growth.missed_unknown() > unknown {
-            unknown = growth.missed_unknown();
-            output::say(
-                "events before this may be missing, because no recorder ran between two runs",
-            );
-        }
-        if growth.damaged() > damaged {
-            let new = growth.damaged() - damaged;
-            let what = things(new, "byte");
-            damaged = growth.damaged();
-            let belong = agree(new, "belongs", "belong");
-            health::note_incomplete();
-            output::say(format_args!("{what} here {belong} to no whole frame"));
-        }
-        if growth.removed() > removed {
-            let what = things(growth.removed() - removed, "file");
-            removed = growth.removed();
-            output::say(format_args!("{what} removed here before they were read"));
-        }
-        if growth.gone() > gone {
-            let new = growth.gone() - gone;
-            let what = things(new, "entry");
-            gone = growth.gone();
-            health::note_incomplete();
-            let (were, are) = (agree(new, "was", "were"), agree(new, "is", "are"));
-            output::say(format_args!("{what} that {were} recorded {are} gone here"));
-        }
+        told.tell(&growth, missed);
         let idle = batch.is_empty() && missed == 0;
         batch.iter_mut().for_each(|event| pairing.add(event));
         batch.retain(|event| wanted.has(event));
@@ -105,6 +73,54 @@ pub fn follow(
             Woken::Timeout => {}
             Woken::Interrupted => return Ok(total),
             Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        }
+    }
+}
+
+/// Which losses of a growing archive were told.
+#[derive(Default)]
+struct Told {
+    unknown: u64,
+    damaged: u64,
+    removed: u64,
+    gone: u64,
+}
+
+impl Told {
+    /// Tells what else is missing, after a poll that missed so many entries.
+    fn tell(&mut self, growth: &ArchiveFollow, missed: u64) {
+        if missed > 0 {
+            let what = things(missed, "entry");
+            output::say(format_args!(
+                "{what} missed here, overwritten before they were recorded"
+            ));
+        }
+        if growth.missed_unknown() > self.unknown {
+            self.unknown = growth.missed_unknown();
+            output::say(
+                "events before this may be missing, because no recorder ran between two runs",
+            );
+        }
+        if growth.damaged() > self.damaged {
+            let new = growth.damaged() - self.damaged;
+            let what = things(new, "byte");
+            self.damaged = growth.damaged();
+            let belong = agree(new, "belongs", "belong");
+            health::note_incomplete();
+            output::say(format_args!("{what} here {belong} to no whole frame"));
+        }
+        if growth.removed() > self.removed {
+            let what = things(growth.removed() - self.removed, "file");
+            self.removed = growth.removed();
+            output::say(format_args!("{what} removed here before they were read"));
+        }
+        if growth.gone() > self.gone {
+            let new = growth.gone() - self.gone;
+            let what = things(new, "entry");
+            self.gone = growth.gone();
+            health::note_incomplete();
+            let (were, are) = (agree(new, "was", "were"), agree(new, "is", "are"));
+            output::say(format_args!("{what} that {were} recorded {are} gone here"));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, EventId, Source, SpanKey, Stretch, ThreadRef, Value};
+use timeline::{Event, EventId, Source, SpanKey, Stretch, Value};
 
+use super::found::{Found, Open};
 use super::keys::Keys;
 use super::losses::Losses;
 use super::measure::{Measure, Series};
@@ -14,43 +15,6 @@ use super::unknown::Unknown;
 const MOST_NESTED: usize = 4096;
 /// Keys that may be open.
 const MOST_KEYS: usize = 1 << 20;
-
-/// A duration, or a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The number of its series among [`Matcher::series`].
-    pub series: usize,
-    /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time
-    /// of its event.
-    pub begin: u64,
-    /// When it ended.
-    pub end: u64,
-    /// The duration in nanoseconds, or the value.
-    pub value: u64,
-    /// The thread in which it ended.
-    pub thread: ThreadRef,
-    /// The number of that thread in the kernel.
-    pub tid: u32,
-    /// The key that both events share, if they are paired by one.
-    pub key: Option<SpanKey>,
-    /// In how many other spans of its measure and thread it lies.
-    pub depth: usize,
-    /// Whether [`Matcher::overdue`] has told of it while it was open.
-    pub told: bool,
-}
-
-/// A duration that has begun, and whose end has not come yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
-    /// The number of its series among [`Matcher::series`].
-    pub series: usize,
-    /// When it began, in nanoseconds since 1970.
-    pub begin: u64,
-    /// Its thread and that thread's number in the kernel. `None` if its events are paired by a key.
-    pub thread: Option<(ThreadRef, u32)>,
-    /// The key, if its events are paired by one.
-    pub key: Option<SpanKey>,
-}
 
 /// Finds durations in a stream of events, the oldest first.
 ///

@@ -7,6 +7,7 @@
 //! the nearest names of those that are in no definition. A stream may be live or from an
 //! archive: memory is bounded by open spans, and not by events.
 
+mod found;
 mod keys;
 mod losses;
 mod matcher;
@@ -20,10 +21,11 @@ mod unknown;
 #[cfg(test)]
 mod tests;
 
+pub use found::{Found, Open};
 pub use losses::Losses;
+pub use matcher::Matcher;
 #[cfg(any(feature = "archives", feature = "triggers"))]
 pub(crate) use matcher::Need;
-pub use matcher::{Found, Matcher, Open};
 pub use measure::{Measure, Series, Unit};
 pub use parse::NoMeasure;
 pub use roles::concerns;

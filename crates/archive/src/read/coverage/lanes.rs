@@ -43,6 +43,12 @@ pub struct Piece {
 }
 
 impl Ring {
+    /// Whether its frames prove what is missing. Single events prove nothing by themselves: whoever
+    /// wrote them may have left out others.
+    pub fn proves(&self) -> bool {
+        (self.is_chained || self.stated > 0) && !self.is_vague
+    }
+
     /// The index of a lane, if it came before.
     #[inline]
     pub fn known(&self, lane: u64) -> Option<usize> {

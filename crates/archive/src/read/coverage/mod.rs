@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::format::record::{Block, Missed, reaches};
 use lanes::{Lane, Piece, Ring};
 
-/// Most pieces that are told apart. No archive that is read in its order has as many. Beyond it,
-/// holes are not known: memory does not grow with the file.
+/// Most pieces that are told apart, beyond one for each lane. No archive that is read in its order
+/// has as many. Beyond it, holes are not known: memory does not grow with the file.
 const MOST: usize = 1 << 16;
 /// Most lanes of all rings together, likewise.
 const MOST_LANES: usize = 1 << 18;
@@ -69,7 +69,8 @@ impl Coverage {
         let has_events = !block.positions.is_empty() && block.count != Some(0);
         self.rings[ring].is_chained |= !block.from.is_empty();
         self.rings[ring].is_vague |= block.from.is_empty() && has_events;
-        self.take(ring, (&block.from, &block.positions), place)
+        let missing = self.take(ring, (&block.from, &block.positions), place);
+        self.proven(ring, missing)
     }
 
     /// Takes a record of missed entries, likewise.
@@ -82,7 +83,7 @@ impl Coverage {
                 // Those from before the recording began may have been recorded by another one.
                 self.repeated = repeated;
             }
-            return missing;
+            return self.proven(ring, missing);
         }
         // With ticks it tells of a hole, whose entries are counted elsewhere.
         let states_all = missed.count == Some(0) && missed.ticks.is_none();
@@ -94,14 +95,24 @@ impl Coverage {
                 }
             }
         }
-        self.take(ring, (&missed.from, &missed.positions), place)
+        let missing = self.take(ring, (&missed.from, &missed.positions), place);
+        self.proven(ring, missing)
     }
 
     /// Takes the entries of a single event, likewise.
     #[inline]
     pub fn event(&mut self, magic: u64, lane: u64, range: (u64, u64), place: usize) -> u64 {
         let ring = self.ring(magic);
-        self.add(ring, lane, range, place)
+        let missing = self.add(ring, lane, range, place);
+        self.proven(ring, missing)
+    }
+
+    /// How many entries are missing of those that seem so: none where frames do not prove it.
+    fn proven(&self, ring: usize, missing: u64) -> u64 {
+        match self.rings[ring].proves() && !self.is_full {
+            true => missing,
+            false => 0,
+        }
     }
 
     fn take(&mut self, ring: usize, (from, positions): (&Numbers, &Numbers), place: usize) -> u64 {
@@ -195,9 +206,9 @@ impl Coverage {
             lane.pieces.remove(&piece.from);
         }
         let count = lane.pieces.len() + 1;
-        self.pieces += usize::from(touched.is_empty());
+        self.pieces += usize::from(touched.is_empty() && !is_first);
         self.pieces -= touched.len().saturating_sub(1);
-        debug_assert!(count <= self.pieces);
+        debug_assert!(count <= self.pieces + 1);
         if self.pieces > MOST {
             self.is_full = true;
             lane.pieces.clear();
@@ -252,9 +263,7 @@ impl Coverage {
 
     /// Gives the entries of all holes to `each`, by rings and lanes.
     pub fn each_missing(&self, mut each: impl FnMut(Missing)) {
-        // Single events prove nothing by themselves: whoever wrote them may have left out others.
-        let is_proven = |ring: &Ring| ring.is_chained || ring.stated > 0;
-        let known = |ring: &&Ring| is_proven(ring) && !ring.is_vague && !self.is_full;
+        let known = |ring: &&Ring| ring.proves() && !self.is_full;
         for ring in self.rings.iter().filter(known) {
             for lane in &ring.lanes {
                 let mut before = (lane.named < ring.stated).then_some(0);
