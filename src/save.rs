@@ -26,7 +26,7 @@ use crate::ring::system_names::SystemNames;
 use crate::ring::{Storage, threads};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Demand, Record, Room, Shortage, store_bytes};
-use crate::source::{self, Event, Groups};
+use crate::source::{self, Event, Groups, Held};
 
 /// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -381,8 +381,8 @@ impl Snapshot<'_> {
         self.out.write_all_at(h.bytes_mut(), 0)
     }
 
-    /// Writes the stretches of the wall clock, and one that ends behind this moment, if those have
-    /// ended and the clock still runs.
+    /// Writes the stretches of the wall clock, and one that ends behind this moment, if events follow
+    /// on those and the clock still runs.
     fn stretches(&self, h: &mut Header) -> std::io::Result<()> {
         h.stretch_begun = 0.into();
         let Some(stretches) = self.segment.stretches() else {
@@ -391,7 +391,8 @@ impl Snapshot<'_> {
         let mut all = stretches.course(stretches.newest()).stretches().to_vec();
         if self.segment.clock_runs()
             && let Some(last) = all.last()
-            && let Some(look) = stretches.look().filter(|look| look.ticks >= last.end())
+            && Held::of(&self.segment.ring).newest >= Some(last.end())
+            && let Some(look) = stretches.look()
         {
             all.extend(stretches.next(last, look));
         }

@@ -218,6 +218,7 @@ impl Segment {
         Look {
             ticks: ticks.load(Ordering::Relaxed),
             realtime: self.facts.created_unix,
+            offset: None,
         }
     }
 

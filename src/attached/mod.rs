@@ -22,7 +22,7 @@ use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, Name, SharedFile};
 use crate::source::{
-    self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, Source, ThreadRef,
+    self, Event, Events, Follow, FollowFrom, Frame, Held, Order, PlacedEvent, Source, ThreadRef,
 };
 use crate::sync::{AtomicU64, Ordering};
 use times::Times;
@@ -369,7 +369,11 @@ impl Attached {
 
     /// Makes sure that the times of all events so far are known.
     fn keep_clock(&self) {
-        let _ = self.unix_nanos(self.segment.facts.clock.now());
+        let newest = self.segment.look(|| Held::of(&self.segment.ring).newest);
+        if let Some(newest) = newest {
+            let share = || self.share_clock();
+            self.times.keep(&self.segment, newest, share);
+        }
     }
 
     /// Ticks per second; `None` if not known.

@@ -14,6 +14,9 @@ use crate::clock::{Course, Interpolation, Look, Stretch, Stretches, TimeBase};
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Opening};
 
+/// So often a reader lets others run while one of them adds a stretch.
+const MOST_YIELDS: u32 = 1_000;
+
 /// What is known of the clocks.
 pub struct Times {
     known: RwLock<Known>,
@@ -24,34 +27,45 @@ struct Known {
     base: TimeBase,
     /// The number of the newest stretch that was read.
     newest: u64,
+    /// The stretches of the timeline.
+    shared: Vec<Stretch>,
     /// Stretches that only this reader knows.
     own: Vec<Stretch>,
+    /// How many of both the time base knows.
+    told: usize,
     /// The ticks up to which nothing changes any more.
     looked: u64,
     /// Ticks when a stretch was last added, or tried to.
     added: Option<u64>,
+    /// Ticks when that failed.
+    failed: Option<u64>,
 }
 
 impl Times {
     /// Those of a timeline, as of now.
     pub fn of(segment: &Segment) -> Times {
-        let newest = newest(segment);
+        let mut known = Known {
+            base: segment.time_base(),
+            newest: 0,
+            shared: Vec::new(),
+            own: Vec::new(),
+            told: 0,
+            looked: 0,
+            added: None,
+            failed: None,
+        };
         // Where no clock runs, none is read: the kernel may forbid it.
         let clock_runs = segment.clock_runs();
-        let looked = if clock_runs {
-            segment.facts.clock.now()
-        } else {
-            0
+        let now = match clock_runs {
+            true => segment.facts.clock.now(),
+            false => u64::MAX,
         };
-        let course = segment.stretches().map(|it| it.course(newest));
+        match segment.stretches() {
+            Some(stretches) => known.read(&stretches, now),
+            None => known.looked = now,
+        }
         Times {
-            known: RwLock::new(Known {
-                base: segment.time_base().with(course.unwrap_or_default()),
-                newest,
-                own: Vec::new(),
-                looked,
-                added: None,
-            }),
+            known: RwLock::new(known),
             clock_runs,
         }
     }
@@ -68,12 +82,8 @@ impl Times {
         {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             if !self.clock_runs || !known.is_outrun_by(segment, ticks) {
-                let looked = if self.clock_runs {
-                    known.looked
-                } else {
-                    u64::MAX
-                };
-                return tell(&known.base, looked);
+                let is_fixed = !self.clock_runs;
+                return tell(&known.base, if is_fixed { u64::MAX } else { known.looked });
             }
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -89,6 +99,15 @@ impl Times {
         share: impl Fn() -> bool,
     ) -> Option<u64> {
         self.tell(segment, ticks, share, |base, _| base.unix_nanos(ticks))
+    }
+
+    /// Makes sure that the times of all events are known, of which the newest was logged at these
+    /// ticks, and that a clock that was set since is known to be.
+    pub fn keep(&self, segment: &Segment, newest: u64, share: impl Fn() -> bool) {
+        if self.clock_runs && newest <= segment.facts.clock.now() {
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            known.look(segment, newest, share);
+        }
     }
 
     /// The times around ticks, as far as they are fixed.
@@ -157,55 +176,86 @@ impl Known {
         ticks > self.looked && ticks <= segment.facts.clock.now()
     }
 
+    /// Looks at the clocks before the time at `ticks` is told, of an event that is there.
     fn look(&mut self, segment: &Segment, ticks: u64, share: impl Fn() -> bool) {
         let stretches = segment.stretches();
         let Some(stretches) = stretches.filter(|stretches| stretches.newest() != 0) else {
             self.base = segment.time_base();
             return;
         };
-        self.read(segment, &stretches);
+        let now = || segment.facts.clock.now();
+        self.read(&stretches, now());
         let Some(last) = self.base.course().last().copied() else {
             return;
         };
         let look = Look {
-            ticks: self.looked,
+            ticks: now(),
             realtime: crate::clock::realtime(),
+            offset: None,
         };
-        // Only who follows needs one before the last has ended, and not at each look.
-        let is_needed = ticks >= last.end();
-        let second = stretches.rate().ticks(1_000_000_000);
-        let is_time = self
-            .added
-            .is_none_or(|added| look.ticks.wrapping_sub(added) > second);
-        if last.holds(look, stretches.rate()) || !(is_needed || is_time) {
+        let has_passed = |since: Option<u64>, nanos| {
+            let passed = |since| look.ticks.wrapping_sub(since) > stretches.rate().ticks(nanos);
+            since.is_none_or(passed)
+        };
+        // Only who follows needs one before the last has ended, and not at each look. Where nothing
+        // was logged since the last began, none is needed: readers of a timeline that nobody
+        // writes to would fill it with them.
+        let is_needed = ticks >= last.end() || has_passed(self.added, 1_000_000_000);
+        let is_new = ticks > last.from && has_passed(self.failed, 1_000_000);
+        if last.holds(look, stretches.rate()) || !is_needed || !is_new {
             return;
         }
         self.added = Some(look.ticks);
-        if share() {
-            self.read(segment, &stretches);
+        let is_shared = share();
+        self.read(&stretches, now());
+        // If another process adds one, that is the one. It does not take long, unless it was
+        // stopped.
+        for _ in 0..MOST_YIELDS {
+            if !is_shared || self.has_more_than(&last) || !stretches.is_growing() {
+                break;
+            }
+            std::thread::yield_now();
+            self.read(&stretches, now());
         }
-        let newest = self.base.course().last();
-        if newest.is_some_and(|newest| newest.from == last.from) {
+        if !self.has_more_than(&last) {
             let own = stretches
                 .look()
                 .and_then(|look| stretches.next(&last, look));
             self.own.extend(own);
-            self.read(segment, &stretches);
+            self.tell_of_all(&stretches, now());
         }
+        self.failed = (!self.has_more_than(&last)).then_some(look.ticks);
     }
 
-    /// Reads the stretches that were added since.
-    fn read(&mut self, segment: &Segment, stretches: &Stretches) {
-        // Before the number: whoever adds one later lets it begin later than this.
-        let looked = segment.facts.clock.now();
+    fn has_more_than(&self, last: &Stretch) -> bool {
+        let newest = self.base.course().last();
+        newest.is_some_and(|newest| newest.from > last.from)
+    }
+
+    /// Reads the stretches that were added since. `now`: ticks of before. Whoever adds one later
+    /// lets it begin later than these.
+    fn read(&mut self, stretches: &Stretches, now: u64) {
         let newest = stretches.newest();
-        let of_others = stretches.course(newest);
-        let mut all: Vec<Stretch> = of_others.stretches().to_vec();
-        all.extend(&self.own);
-        all.sort_by_key(|stretch| stretch.from);
-        let base = std::mem::take(&mut self.base);
-        self.base = base.with(Course::new(stretches.rate(), all));
-        (self.newest, self.looked) = (newest, looked);
+        if newest > self.newest {
+            self.shared.extend(stretches.after(self.newest, newest));
+            self.newest = newest;
+        }
+        self.tell_of_all(stretches, now);
+    }
+
+    /// What is behind the end of the last stretch is not known before another one is added.
+    fn tell_of_all(&mut self, stretches: &Stretches, now: u64) {
+        let count = self.shared.len() + self.own.len();
+        if count != self.told {
+            let mut all = self.shared.clone();
+            all.extend(&self.own);
+            all.sort_by_key(|stretch| stretch.from);
+            let base = std::mem::take(&mut self.base);
+            self.base = base.with(Course::new(stretches.rate(), all));
+            self.told = count;
+        }
+        let last = self.base.course().last();
+        self.looked = last.map_or(now, |last| now.min(last.end() - 1));
     }
 }
 

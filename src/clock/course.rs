@@ -39,6 +39,8 @@ pub struct Stretch {
     pub realtime: u64,
     /// The ticks at which the stretch before was last seen to hold.
     pub seen: u64,
+    /// Nanoseconds by which the wall clock was ahead of CLOCK_MONOTONIC, in two's complement.
+    pub offset: Option<u64>,
 }
 
 /// One look at the clocks.
@@ -48,6 +50,8 @@ pub struct Look {
     pub ticks: u64,
     /// Nanoseconds since the epoch.
     pub realtime: u64,
+    /// By how many of these it is ahead of CLOCK_MONOTONIC, in two's complement.
+    pub offset: Option<u64>,
 }
 
 /// A moment at which the wall clock was set.
@@ -78,10 +82,14 @@ const STEP: u64 = 1_000_000;
 const TOLERANCE: u64 = 20_000;
 /// A clock that is slewed usually changes its rate by no more than one part in so many.
 const SLEWING: u64 = 512;
+/// No clock is slewed by more than one part in so many.
+const FASTEST_SLEWING: u64 = 8;
+/// A machine is suspended for so many nanoseconds at least.
+const SUSPENSION: u64 = 1_000_000_000;
 /// A stretch is sure of so many times as many ticks as its rate was measured over.
 const SURE: u64 = 8;
 /// The shortest and the longest stretch, in nanoseconds.
-const LENGTHS: [u64; 2] = [4_000_000, 64_000_000_000];
+const LENGTHS: [u64; 2] = [4_000_000, 512_000_000_000];
 /// A stretch corrects an error over so many times as many nanoseconds.
 const GENTLE: u64 = 32;
 
@@ -199,7 +207,8 @@ impl Stretch {
                 // Times do not go back for some nanoseconds.
                 let (end, expected) = (self.behind_end(), realtime.max(self.end_unix()));
                 let is_back = expected - realtime >= STEP;
-                (expected, is_back || end.steps_to(from, expected))
+                let is_set = end.is_set_before(from, expected, look.offset);
+                (expected, is_back || is_set)
             }
         };
         let unix = if is_step { realtime } else { expected };
@@ -217,6 +226,7 @@ impl Stretch {
             nanos: u64::try_from(i128::from(scaled(length, pace)?) + error).ok()?,
             realtime,
             seen: seen.clamp(self.from, look.ticks),
+            offset: look.offset,
         };
         next.is_credible(rate).then_some(next)
     }
@@ -273,19 +283,29 @@ impl Stretch {
             nanos: scaled(length, pace)?,
             realtime: look.realtime,
             seen: look.ticks,
+            offset: look.offset,
         };
         first.is_credible(rate).then_some(first)
     }
 
     /// Whether a clock that ran as this says until `from` has been set before it showed that time.
-    fn steps_to(&self, ticks: u64, unix: u64) -> bool {
-        let expected = self.nanos_in(ticks.saturating_sub(self.from));
-        match unix.checked_sub(self.unix) {
-            Some(found) => {
-                let room = u128::from(STEP) + expected / u128::from(SLEWING);
-                u128::from(found).abs_diff(expected) > room
-            }
-            None => true,
+    ///
+    /// CLOCK_MONOTONIC is slewed like the wall clock, but never set. It stands still while the
+    /// machine is suspended, for seconds at least; ticks may go on, and then the clock comes to the
+    /// time that they say.
+    fn is_set_before(&self, ticks: u64, unix: u64, offset: Option<u64>) -> bool {
+        let Some(found) = unix.checked_sub(self.unix) else {
+            return true;
+        };
+        let expected = self.nanos_in(ticks.saturating_sub(self.from)) as i128;
+        let by = i128::from(found) - expected;
+        let room = |slewing: u64| i128::from(STEP) + expected / i128::from(slewing);
+        match self.offset.zip(offset) {
+            None => by.abs() > room(SLEWING),
+            Some((before, after)) => match i128::from(after.wrapping_sub(before) as i64) {
+                set if set.abs() < STEP.into() => by.abs() > room(FASTEST_SLEWING),
+                set => set < SUSPENSION.into() || (by - set).abs() < by.abs(),
+            },
         }
     }
 }
@@ -399,7 +419,7 @@ impl Course {
 /// What was between the end of a stretch and the begin of the next.
 fn between(here: &Stretch, next: &Stretch) -> Between {
     let end = here.behind_end();
-    let even = (!end.steps_to(next.from, next.unix))
+    let even = (!end.is_set_before(next.from, next.unix, next.offset))
         .then(|| Interpolation::between((end.from, end.unix), (next.from, next.unix)));
     match even.flatten() {
         Some(even) => Between::Even(even),

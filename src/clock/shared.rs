@@ -7,8 +7,10 @@
 //! meanwhile. If a process was stopped in here for more than a second, two may write to one slot:
 //! then the word that combines the others does not fit, and readers leave the stretch out.
 
+use std::ops::Range;
+
 use super::course::{Course, Look, Stretch, TickRate};
-use super::{ClockKind, is_comparable, realtime};
+use super::{ClockKind, is_comparable, monotonic, realtime};
 use crate::layout::records::Stretch as Slot;
 use crate::layout::{Geometry, Header, Region};
 use crate::shm::{Mapping, Place, Record};
@@ -74,24 +76,46 @@ impl<'a> Stretches<'a> {
         whole(serial, words).filter(|_| is_still)
     }
 
-    /// All up to this number that are still there. They are copied at once, because each access to
-    /// a file that is not mapped is a call; of one that is written meanwhile, `check` does not fit.
+    /// All up to this number that are still there.
     pub fn course(&self, newest: u64) -> Course {
+        Course::new(self.rate, self.after(0, newest))
+    }
+
+    /// Those of greater numbers than `known`, up to `newest`, that are still there and whole. They
+    /// are copied at once, because each access to a file that is not mapped is a call; of one that
+    /// is written meanwhile, `check` does not fit.
+    pub fn after(&self, known: u64, newest: u64) -> Vec<Stretch> {
         let slots = self.region.length / self.region.stride;
-        let used = newest.saturating_add(1).min(slots);
-        let mut bytes = vec![0; (used * self.region.stride) as usize];
-        self.map.read(self.region.offset, &mut bytes);
-        let read = |serial: u64| {
-            let at = (serial % slots * self.region.stride) as usize;
-            let slot = Slot::of(&bytes[at..]);
+        let first = newest
+            .saturating_sub(slots - 1)
+            .max(known.saturating_add(1));
+        let (mut serial, mut all) = (first, Vec::new());
+        while serial <= newest {
+            let left = slots - serial % slots;
+            let end = newest.saturating_add(1).min(serial.saturating_add(left));
+            all.extend(self.copied(serial..end));
+            if end == u64::MAX {
+                break;
+            }
+            serial = end;
+        }
+        all
+    }
+
+    /// Those of these numbers, whose slots follow on each other.
+    fn copied(&self, serials: Range<u64>) -> impl Iterator<Item = Stretch> {
+        let stride = self.region.stride as usize;
+        let mut bytes = vec![0; (serials.end - serials.start) as usize * stride];
+        let slots = self.region.length / self.region.stride;
+        let at = self.region.at(serials.start % slots);
+        self.map.read(at, &mut bytes);
+        let read = move |(at, serial): (usize, u64)| {
+            let slot = Slot::of(&bytes[at * stride..]);
             // Relaxed: the copy is not shared.
-            whole(
-                serial,
-                WORDS.map(|field| field(&slot).load(Ordering::Relaxed)),
-            )
+            let words = WORDS.map(|field| field(&slot).load(Ordering::Relaxed));
+            whole(serial, words)
         };
-        let all = newest.saturating_sub(slots - 1).max(1)..=newest;
-        Course::new(self.rate, all.filter_map(read).collect())
+        (0..).zip(serials).filter_map(read)
     }
 
     /// About how fast ticks pass.
@@ -112,10 +136,14 @@ impl<'a> Stretches<'a> {
         let Some(last) = before.next() else {
             return self.begin(None);
         };
-        let (ticks, realtime) = (self.kind.now(), realtime());
-        if last.holds(Look { ticks, realtime }, self.rate) {
+        let look = Look {
+            ticks: self.kind.now(),
+            realtime: realtime(),
+            offset: None,
+        };
+        if last.holds(look, self.rate) {
             // Relaxed: a hint for people.
-            header.stretch_seen.store(ticks, Ordering::Relaxed);
+            header.stretch_seen.store(look.ticks, Ordering::Relaxed);
             return;
         }
         let next = self
@@ -141,11 +169,15 @@ impl<'a> Stretches<'a> {
             let before = self.kind.now();
             let realtime = realtime();
             let after = self.kind.now();
+            let offset = monotonic().map(|monotonic| realtime.wrapping_sub(monotonic));
             let width = after.checked_sub(before);
             if let Some(width) = width.filter(|width| *width <= narrowest) {
                 narrowest = width;
-                let ticks = before + width / 2;
-                best = Some(Look { ticks, realtime });
+                best = Some(Look {
+                    ticks: before + width / 2,
+                    realtime,
+                    offset,
+                });
             }
         }
         best
@@ -162,6 +194,14 @@ impl<'a> Stretches<'a> {
         {
             self.publish(newest, &first, look.ticks);
         }
+    }
+
+    /// Whether a process adds one at the moment, which may still count.
+    pub fn is_growing(&self) -> bool {
+        // Relaxed: what is added is found by the number of the newest.
+        let begun = self.field(|header| &header.stretch_begun);
+        let begun = begun.load(Ordering::Relaxed);
+        begun != 0 && begun.abs_diff(self.kind.now()) < self.rate.lead()
     }
 
     /// Makes a stretch the newest, if `before` still is. `begun`: the ticks at which the clocks
@@ -207,16 +247,26 @@ impl<'a> Stretches<'a> {
 
     fn write(&self, serial: u64, stretch: &Stretch) {
         let slot = self.slot(serial).shared();
-        // No reader takes the former one for whole any more. Release fence, pairs with the Acquire
-        // fence in `read`.
-        slot.serial.store(0, Ordering::Relaxed);
-        fence(Ordering::Release);
-        stretch.put(serial, slot);
+        if claim(slot, serial) {
+            stretch.put(serial, slot);
+        }
     }
 }
 
+/// Takes a slot for the stretch of this number. Who was stopped on the way finds what another one
+/// has written since, and leaves it.
+fn claim(slot: &Slot, serial: u64) -> bool {
+    let former = |former| (former != serial).then_some(0);
+    // Relaxed: only authors use it. No reader takes the former stretch for whole any more; the
+    // Release fence pairs with the Acquire fence in `read`.
+    let relaxed = Ordering::Relaxed;
+    let is_ours = slot.serial.fetch_update(relaxed, relaxed, former).is_ok();
+    fence(Ordering::Release);
+    is_ours
+}
+
 /// The words of a slot, in order.
-const WORDS: [fn(&Slot) -> &AtomicU64; 8] = [
+const WORDS: [fn(&Slot) -> &AtomicU64; 9] = [
     |slot| &slot.serial,
     |slot| &slot.from,
     |slot| &slot.ticks,
@@ -224,13 +274,14 @@ const WORDS: [fn(&Slot) -> &AtomicU64; 8] = [
     |slot| &slot.nanos,
     |slot| &slot.realtime,
     |slot| &slot.seen,
+    |slot| &slot.offset,
     |slot| &slot.check,
 ];
 
 /// The stretch of this number with these words, if they are its own and whole.
-fn whole(serial: u64, words: [u64; 8]) -> Option<Stretch> {
+fn whole(serial: u64, words: [u64; 9]) -> Option<Stretch> {
     let is_whole = serial != 0 && words[0] == serial && words.iter().fold(0, |a, b| a ^ b) == 0;
-    let [_, from, ticks, unix, nanos, realtime, seen, _] = words;
+    let [_, from, ticks, unix, nanos, realtime, seen, offset, _] = words;
     is_whole.then_some(Stretch {
         from,
         ticks,
@@ -238,6 +289,7 @@ fn whole(serial: u64, words: [u64; 8]) -> Option<Stretch> {
         nanos,
         realtime,
         seen,
+        offset: (offset != 0).then_some(offset),
     })
 }
 
@@ -252,6 +304,7 @@ impl Stretch {
             (&slot.nanos, self.nanos),
             (&slot.realtime, self.realtime),
             (&slot.seen, self.seen),
+            (&slot.offset, self.offset.unwrap_or(0)),
         ];
         let mut check = serial;
         for (place, word) in words {
@@ -260,5 +313,28 @@ impl Stretch {
         }
         slot.check.store(check, Ordering::Relaxed);
         slot.serial.store(serial, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process that was stopped before it wrote, until another one had written.
+    #[test]
+    fn a_late_author_changes_nothing() {
+        let slot = Slot::of(&[0; 72]);
+        let of_other = Stretch {
+            from: 70,
+            ..Stretch::default()
+        };
+        assert!(claim(&slot, 5));
+        of_other.put(5, &slot);
+        assert!(!claim(&slot, 5));
+        let words = || WORDS.map(|field| field(&slot).load(Ordering::Relaxed));
+        assert_eq!(whole(5, words()), Some(of_other));
+        // The next one of this slot is nobody's yet.
+        assert!(claim(&slot, 69));
+        assert_eq!((whole(5, words()), whole(69, words())), (None, None));
     }
 }

@@ -133,8 +133,8 @@ impl Geometry {
             offset = (offset + region.length).next_multiple_of(4096);
             region
         });
-        // A lap of the ring has as many refills as chunks, and each adds at most one.
-        let count = chunks.clamp(STRETCHES[0], STRETCHES[1]);
+        // A clock that runs evenly needs a few in an hour, and a slow program's entries are of weeks.
+        let count = (entries / 4).clamp(STRETCHES[0], STRETCHES[1]);
         let stretches = Region {
             offset,
             length: count * size::<records::Stretch>(),
@@ -396,8 +396,8 @@ impl Geometry {
         if offset < end || !offset.is_multiple_of(64) || !inside {
             return fault("zeros, or an offset behind the other regions", offset);
         }
-        if !(record..=4096).contains(&stride) || !stride.is_multiple_of(8) {
-            return fault("a stride that holds the record", stride);
+        if !(record..=WIDEST_STRETCH).contains(&stride) || !stride.is_multiple_of(8) {
+            return fault("a stride of 72 to 256 bytes", stride);
         }
         if !length.is_multiple_of(stride) || !(1..=MOST_STRETCHES).contains(&(length / stride)) {
             return fault("a length of 1 to 65536 records", length);
@@ -429,9 +429,10 @@ impl Geometry {
 }
 
 /// The least and the most stretches of the wall clock that a new timeline has room for.
-const STRETCHES: [u64; 2] = [64, 1024];
-/// The most that a reader accepts.
+const STRETCHES: [u64; 2] = [64, 4096];
+/// The most that a reader accepts, and their largest stride: it copies all of them.
 const MOST_STRETCHES: u64 = 1 << 16;
+const WIDEST_STRETCH: u64 = 256;
 
 impl From<Region> for header::Region {
     fn from(region: Region) -> header::Region {

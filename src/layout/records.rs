@@ -67,7 +67,7 @@ pub(super) use record;
 
 record! {
     /// How the wall clock runs over some ticks.
-    Stretch: 64 {
+    Stretch: 72 {
         /// Which one it is, of all that were ever added; 0 = none, or being written.
         0 pub serial: AtomicU64,
         /// Its first ticks.
@@ -82,8 +82,11 @@ record! {
         40 pub realtime: AtomicU64,
         /// Ticks at which the stretch before was last seen to hold.
         48 pub seen: AtomicU64,
+        /// Nanoseconds by which the wall clock was ahead of CLOCK_MONOTONIC, in two's complement; 0 =
+        /// not known.
+        56 pub offset: AtomicU64,
         /// The words before, combined by exclusive or.
-        56 pub check: AtomicU64,
+        64 pub check: AtomicU64,
     }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <timeline.h>
@@ -24,6 +25,12 @@ static void *write_some(void *number) {
   tids[me] = (uint32_t)syscall(SYS_gettid);
   for (int64_t i = 0; i < EVENTS; i++) timeline_log(tl, pair, me, -i, 0, 0);
   return NULL;
+}
+
+static uint64_t monotonic(void) {
+  struct timespec now;
+  CHECK_EQ(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static uint32_t crc32(const unsigned char *bytes, size_t length) {
@@ -75,15 +82,17 @@ static void check_header(size_t size) {
   CHECK(header->anchors_taken >= 2);
   CHECK(header->anchors[1].ticks > header->anchors[0].ticks);
   CHECK(header->anchors[1].realtime > header->created_unix);
-  CHECK_EQ(header->stretches.stride, 64);
+  CHECK_EQ(header->stretches.stride, 72);
   CHECK(header->newest_stretch >= 1);
   {
-    const uint64_t slots = header->stretches.length / 64;
+    const uint64_t slots = header->stretches.length / 72;
     const stretch_t *stretches = (const stretch_t *)((const char *)file + header->stretches.offset);
     const stretch_t *first = &stretches[1 % slots];
     CHECK_EQ(first->serial, 1);
-    CHECK_EQ(first->serial ^ first->from ^ first->ticks ^ first->unix_ ^ first->nanos ^ first->realtime ^ first->seen,
+    CHECK_EQ(first->serial ^ first->from ^ first->ticks ^ first->unix_ ^ first->nanos ^ first->realtime ^ first->seen ^
+                 first->offset,
              first->check);
+    CHECK(monotonic() - (first->unix_ - first->offset) < UINT64_C(600000000000));
     CHECK(first->from > header->created_ticks && first->unix_ > header->created_unix);
   }
 

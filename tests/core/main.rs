@@ -5,6 +5,7 @@ mod support;
 
 mod allocator;
 mod channels;
+mod clock;
 mod concurrency;
 mod derive;
 mod forbidden;

@@ -106,7 +106,7 @@ class Timeline:
         self.region["stretches"] = (offset, length, stride)
         if length:
             expect(offset % 64 == 0 and end <= offset and offset + length <= total, "stretches inside the file")
-            expect(stride >= 64 and length % stride == 0, "length and stride: stretches")
+            expect(stride >= 72 and length % stride == 0, "length and stride: stretches")
         self.interned = self.u64(0x158)
         expect(self.interned % 64 == 0 and self.interned + 1024 <= self.region["strings"][1], "interned texts")
         length = self.region["important"][1]
@@ -217,19 +217,19 @@ class Timeline:
         return found
 
     def read_stretches(self):
-        """The stretches that count: (from, ticks, unix, nanos)."""
+        """The stretches that count: (from, ticks, unix, nanos, offset)."""
         _, length, stride = self.region["stretches"]
         slots, newest, known = length // stride if length else 0, self.u64(0x918), self.u64(0x150)
         least, most = (known - known // 8, known + known // 8) if known else (10**8, 10**10)
         self.stretches, last = [], 0
         for serial in range(max(newest - slots, 0) + 1, newest + 1) if slots else ():
             at = self.record("stretches", serial % slots)
-            words = struct.unpack_from("<8Q", self.data, at)
+            words = struct.unpack_from("<9Q", self.data, at)
             whole = words[0] == serial and functools.reduce(operator.xor, words) == 0
             first, ticks, unix, nanos = words[1:5]
             fits = 0 < ticks < 1 << 62 and first + ticks < 1 << 64 and unix + nanos < 1 << 64
             if whole and first > last and fits and nanos * least <= ticks * 10**9 <= nanos * most:
-                self.stretches.append((first, ticks, unix, nanos))
+                self.stretches.append((first, ticks, unix, nanos, words[7]))
                 last = first
 
     def stretched(self, t):
@@ -237,14 +237,23 @@ class Timeline:
         before = [stretch for stretch in self.stretches if stretch[0] <= t]
         after = [stretch for stretch in self.stretches if stretch[0] > t]
         if not before:
-            first, ticks, unix, nanos = after[0]
+            first, ticks, unix, nanos, _ = after[0]
             return unix - nanos * (first - t) // ticks
-        first, ticks, unix, nanos = before[-1]
+        first, ticks, unix, nanos, offset = before[-1]
         if t < first + ticks or not after:
             return unix + nanos * (t - first) // ticks
         end, unix = first + ticks, unix + nanos
         expected, found = nanos * (after[0][0] - end) // ticks, after[0][2] - unix
-        if found >= 0 and abs(found - expected) <= 10**6 + expected // 512:
+        by, was_set = found - expected, found < 0
+        if offset and after[0][4]:
+            by_set = (after[0][4] - offset + 2**63) % 2**64 - 2**63
+            if abs(by_set) < 10**6:
+                was_set |= abs(by) > 10**6 + expected // 8
+            else:
+                was_set |= by_set < 10**9 or abs(by - by_set) < abs(by)
+        else:
+            was_set |= abs(by) > 10**6 + expected // 512
+        if not was_set:
             return unix + found * (t - end) // (after[0][0] - end)
         return unix + after[0][3] * (t - end) // after[0][1]
 

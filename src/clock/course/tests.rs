@@ -16,6 +16,8 @@ struct Clock {
     unix: i128,
     /// Nanoseconds in 2^-32 that it runs ahead in each nanosecond.
     ahead: i128,
+    /// By how much it is ahead of CLOCK_MONOTONIC, if that can be read.
+    offset: Option<u64>,
     truth: Vec<(u64, u64)>,
     all: Vec<Stretch>,
     seen: u64,
@@ -23,10 +25,16 @@ struct Clock {
 
 impl Clock {
     fn new() -> Clock {
+        Clock::beside(None)
+    }
+
+    /// One that is ahead of CLOCK_MONOTONIC by so much, if that can be read.
+    fn beside(offset: Option<u64>) -> Clock {
         let mut clock = Clock {
             now: 5 * SECOND,
             unix: i128::from(START) << 32,
             ahead: 0,
+            offset,
             truth: Vec::new(),
             all: Vec::new(),
             seen: 0,
@@ -47,6 +55,7 @@ impl Clock {
         Look {
             ticks: self.now,
             realtime: self.unix(),
+            offset: self.offset,
         }
     }
 
@@ -57,6 +66,7 @@ impl Clock {
 
     fn set(&mut self, by: i64) {
         self.unix += i128::from(by) << 32;
+        self.offset = self.offset.map(|offset| offset.wrapping_add(by as u64));
     }
 
     /// Logs an event.
@@ -205,6 +215,49 @@ fn what_nobody_looked_at_is_between_what_is_known() {
     }
 }
 
+/// CLOCK_MONOTONIC tells a small step from a clock that runs a little fast or slow for long.
+#[test]
+fn a_small_step_in_a_long_time_is_one() {
+    for by in [7_000_000, -7_000_000, 2 * SECOND as i64] {
+        for parts_per_million in [0_i64, 1, -1, 20, -20, 300, -300] {
+            let drift = parts_per_million.unsigned_abs() * 6_000_000;
+            let is_clear =
+                drift < by.unsigned_abs() / if by.unsigned_abs() < SECOND { 1 } else { 2 };
+            let mut clock = Clock::beside(Some(START - HOUR as u64));
+            clock.run(3_000);
+            clock.ahead = (i128::from(parts_per_million) << 32) / 1_000_000;
+            for minute in 0..100 {
+                clock.pass(60 * SECOND);
+                clock.log();
+                if minute == 49 && is_clear {
+                    clock.set(by);
+                }
+            }
+            clock.check();
+            clock.run(100);
+            let course = clock.course();
+            let steps = course.steps();
+            assert_eq!(steps.len(), usize::from(is_clear), "{by} {steps:?}");
+            for step in steps {
+                assert!(step.nanos().abs_diff(by) <= drift + 1_000, "{by} {step:?}");
+            }
+        }
+    }
+}
+
+/// A machine that is suspended: CLOCK_MONOTONIC stands still, and the wall clock is set to what it
+/// would be. If ticks go on, nothing has happened.
+#[test]
+fn a_suspended_machine_is_no_step_if_ticks_go_on() {
+    let mut clock = Clock::beside(Some(START - HOUR as u64));
+    clock.run(3_000);
+    clock.pass(HOUR as u64);
+    clock.offset = clock.offset.map(|offset| offset + HOUR as u64);
+    clock.run(3_000);
+    assert!(clock.course().steps().is_empty());
+    assert!(clock.worst() < 1_000_000, "{}", clock.worst());
+}
+
 #[test]
 fn what_is_known_once_stays() {
     let mut clock = Clock::new();
@@ -234,14 +287,17 @@ fn any_stretch() -> impl Strategy<Value = Stretch> {
             START..START + 100 * SECOND,
         ]
     };
-    (word(), word(), word(), word(), word(), word()).prop_map(|(a, b, c, d, e, f)| Stretch {
+    let words = (word(), word(), word(), word(), word(), word());
+    let of = |((a, b, c, d, e, f), offset)| Stretch {
         from: a,
         ticks: b,
         unix: c,
         nanos: d,
         realtime: e,
         seen: f,
-    })
+        offset,
+    };
+    (words, prop::option::of(word())).prop_map(of)
 }
 
 proptest! {
@@ -252,6 +308,7 @@ proptest! {
         rate in prop_oneof![Just(0), any::<u64>(), 100_000_000..10_000_000_000_u64],
         ticks in prop::collection::vec(any::<u64>(), 20),
         realtime in any::<u64>(),
+        offset in any::<Option<u64>>(),
     ) {
         let rate = TickRate(rate);
         let course = Course::new(rate, all.clone());
@@ -262,10 +319,10 @@ proptest! {
                 prop_assert_eq!(line.unix_nanos(ticks), time);
             }
             for stretch in &all {
-                let next = stretch.next(Look { ticks, realtime }, realtime, rate);
+                let next = stretch.next(Look { ticks, realtime, offset }, realtime, rate);
                 prop_assert!(next.is_none_or(|next| next.is_credible(rate)));
             }
-            Stretch::first(None, Look { ticks, realtime }, rate);
+            Stretch::first(None, Look { ticks, realtime, offset }, rate);
         }
         course.steps();
     }

@@ -1,0 +1,54 @@
+//! What readers write of the wall clock to the ring of a program that has ended.
+
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use timeline::{Attached, Order, Timeline};
+
+use crate::support::{Name, arguments, attach, define};
+
+/// The number of the newest stretch: see docs/format.md.
+fn newest_stretch(path: &str) -> u64 {
+    let file = std::fs::File::open(format!("/dev/shm{path}")).expect("opened");
+    let mut bytes = [0; 8];
+    file.read_exact_at(&mut bytes, 0x918).expect("read");
+    u64::from_le_bytes(bytes)
+}
+
+fn times(attached: &Attached) -> Vec<Option<u64>> {
+    let events = attached.events(Order::OldestFirst);
+    events
+        .map(|event| attached.unix_nanos(event.ticks))
+        .collect()
+}
+
+/// Each stretch takes the room of an older one, which older events may need.
+#[test]
+fn readers_add_nothing_where_no_event_needs_it() {
+    let name = Name::new("ended");
+    let timeline = name.create(1024);
+    let event = define(&timeline);
+    timeline.log(event, arguments(0, 0));
+    drop(timeline);
+    let first = attach(name.path());
+    first.info();
+    let (added, told) = (newest_stretch(name.path()), times(&first));
+    // A stretch of a timeline that was just created holds for some milliseconds.
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_millis(400) {
+        let attached = attach(name.path());
+        attached.info();
+        assert_eq!(times(&attached), told);
+    }
+    attach(name.path())
+        .save(name.beside(".saved"))
+        .expect("saved");
+    timeline::unlink(name.beside(".saved")).expect("removed");
+    assert_eq!(newest_stretch(name.path()), added);
+    // Once there is another event, a stretch tells its time.
+    let timeline = Timeline::open(name.path()).expect("opened");
+    timeline.log(define(&timeline), arguments(0, 1));
+    first.info();
+    assert!(newest_stretch(name.path()) > added);
+    assert_eq!(times(&first)[..1], told);
+}
