@@ -58,6 +58,11 @@ impl<'a> Stretches<'a> {
             .load(Ordering::Acquire)
     }
 
+    /// The first ticks of the newest one.
+    pub fn begin_of_newest(&self) -> Option<u64> {
+        self.read(self.newest()).map(|newest| newest.from)
+    }
+
     fn slot(&self, serial: u64) -> Place<'a, Slot> {
         let slots = self.region.length / self.region.stride;
         self.map.record(self.region.at(serial % slots))

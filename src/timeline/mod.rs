@@ -30,6 +30,7 @@ use crate::ring::threads::Names;
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, LockFile, Name, SharedFile};
+use crate::source::Held;
 
 /// Whether events are logged at all: not with the feature `off`.
 pub const ON: bool = !cfg!(feature = "off");
@@ -431,8 +432,13 @@ impl Timeline {
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
-        self.control.segment().look_at_clock();
-        save::save(self.control.segment(), file.as_ref(), None)
+        let segment = self.control.segment();
+        // Only where there are events that need it: see src/attached/times.rs.
+        if Held::of(&segment.ring).newest > segment.stretches().and_then(|it| it.begin_of_newest())
+        {
+            segment.look_at_clock();
+        }
+        save::save(segment, file.as_ref(), None)
     }
 
     /// The control of this timeline.
