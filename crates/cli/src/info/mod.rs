@@ -1,12 +1,12 @@
 //! `timeline info`: shows everything that is known about one timeline or archive.
 
 mod archive;
+mod object;
 mod steps;
 
 use std::io::Write;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
 
 use crate::args::Example;
@@ -18,6 +18,8 @@ use crate::output::{self, Line};
 use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::time::{self, Form, Span, WallClock};
+pub use object::object;
+use object::{complete_part, is_known, since_known};
 
 /// Show size, level, clock, writers and dropped events of one timeline
 ///
@@ -208,23 +210,6 @@ fn complete(info: &Info) -> String {
     }
 }
 
-/// The time since which nothing is missing up to the newest event; `None` if even that one may be
-/// missing.
-fn since_known(info: &Info) -> Option<u64> {
-    let is_there = info.complete_since <= info.newest_ticks;
-    info.complete_since_unix_nanos.filter(|_| is_there)
-}
-
-/// The length of the time up to the newest event in which nothing is missing, and the number of
-/// entries in it.
-fn complete_part(info: &Info) -> Option<(Duration, u64)> {
-    let since = info.complete_since.or(info.oldest_ticks)?;
-    let ticks = info.newest_ticks?.checked_sub(since)?;
-    let seconds = ticks as f64 / info.ticks_per_second?;
-    let held = info.entries_held.saturating_sub(info.entries_older);
-    Some((Duration::try_from_secs_f64(seconds).ok()?, held))
-}
-
 fn reach(info: &Info) -> String {
     let Some((reach, held)) = complete_part(info) else {
         return match info.entries_held {
@@ -404,93 +389,4 @@ fn boot(info: &Info) -> String {
         Ok(_) => format!("{id}, an earlier one or another machine's"),
         Err(_) => format!("{id}; the present one is not known without /proc"),
     }
-}
-
-/// Zeros are no boot id.
-fn is_known(boot_id: &str) -> bool {
-    boot_id.bytes().any(|byte| !matches!(byte, b'0' | b'-'))
-}
-
-/// The facts about a timeline for programs. The field names are part of the interface.
-pub fn object(path: &str, info: &Info) -> Value {
-    let mut clock = WallClock::new(Form::Rfc3339);
-    let writers: Vec<_> = info
-        .writers
-        .iter()
-        .map(|w| json!({ "pid": w.pid, "name": w.name, "alive": w.alive }))
-        .collect();
-    let channels: Vec<_> = info
-        .channels
-        .iter()
-        .map(|c| json!({ "name": c.name, "on": c.on, "switched": c.switched }))
-        .collect();
-    let complete_since = info
-        .complete_since
-        .filter(|since| Some(*since) <= info.newest_ticks);
-    let mut object = json!({
-        "path": path,
-        "snapshot": info.snapshot,
-        "version": format!("{}.{}", info.version.0, info.version.1),
-        "size": info.size,
-        "level": info.level.to_string(),
-        "rules": info.rules.words().collect::<Vec<_>>(),
-        "channels": channels,
-        "sampled_level": (info.boost != Level::NONE).then(|| info.boost.to_string()),
-        "entries": info.entries,
-        "reduced": info.reduced,
-        "bound": info.bound.map(|(bound, _)| bound.name()),
-        "room": info.bound.map(|(_, room)| room),
-        "chunks": info.chunks,
-        "chunk_entries": info.chunk_entries,
-        "cpu_lanes": info.cpu_lanes,
-        "thread_lanes": info.thread_lanes,
-        "cpu_lanes_in_use": info.cpu_lanes_in_use,
-        "thread_lanes_in_use": info.thread_lanes_in_use,
-        "events_written": info.entries_written,
-        "events_held": info.entries_held,
-        "important_used": info.important_used,
-        "important_capacity": info.important_capacity,
-        "oldest_ticks": info.oldest_ticks,
-        "newest_ticks": info.newest_ticks,
-        "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
-        "complete_since_ticks": complete_since,
-        "events_older": info.entries_older,
-        "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
-        "dropped": {
-            "total": info.dropped.total(),
-            "interrupted": info.dropped.interrupted,
-            "no_lane": info.dropped.no_lane,
-            "not_joined": info.dropped.not_joined,
-            "no_chunk": info.dropped.no_chunk,
-            "bad_event": info.dropped.bad_event,
-            "undefined": info.dropped.undefined,
-            "important": info.dropped.important,
-            "refused": info.dropped.refused,
-            "closed": info.dropped.closed,
-        },
-        "writers": writers,
-        "created": clock.format(info.created_unix_nanos),
-        "creator_pid": info.creator_pid,
-        "creator_exe": info.creator_exe,
-        "boot_id": is_known(&info.boot_id).then_some(&info.boot_id),
-        "clock": info.clock.to_string(),
-        "ticks_per_second": info.ticks_per_second,
-        "definitions": info.definitions,
-        "definition_capacity": info.definition_capacity,
-        "string_bytes": info.string_bytes,
-        "string_capacity": info.string_capacity,
-        "interned": interned_object(info),
-    });
-    object["clock_steps"] = steps::objects(&info.steps).into();
-    object
-}
-
-fn interned_object(info: &Info) -> Value {
-    json!({
-        "strings": info.interned,
-        "most_strings": info.interned_most,
-        "bytes": info.interned_bytes,
-        "capacity": info.interned_capacity,
-        "copied": info.not_interned,
-    })
 }
