@@ -100,7 +100,7 @@ pub use self::{
     },
     info::{Dropped, Info},
     layout::{Bound, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
-    lifecycle::{name_before, remove, unlink, users},
+    lifecycle::{is_former, name_before, remove, unlink, users},
     list::{Listed, list, names},
     ring::processes::Writer,
     ring::threads::Thread,

@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::held::{Held, living};
-use super::{magic, open_existing, trusted};
+use super::{magic, open_existing, trusted, users};
 use crate::access::Owner;
 use crate::layout;
 use crate::segment::{Segment, Use};
@@ -42,6 +42,12 @@ pub fn name_before(path: &Path) -> Option<&Path> {
         .or_else(|| shm::without_number(path, MARK))?;
     let is_name = !name.is_empty() && !name.ends_with(b"/");
     is_name.then(|| Path::new(OsStr::from_bytes(name)))
+}
+
+/// Whether the timeline at `path` was kept there when a program started again: it has such a name,
+/// and no writer. (A program may log to a timeline that it created at that name.)
+pub fn is_former(path: &Path) -> bool {
+    name_before(path).is_some() && users(path).is_ok_and(|users| users.is_empty())
 }
 
 /// The suffixes of names that may be kept timelines: `.prev`, and at most [`MOST`] others.

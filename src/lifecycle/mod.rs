@@ -9,7 +9,7 @@ mod held;
 mod staging;
 
 pub use create::{Plan, create};
-pub use former::{attach_kept, name_before};
+pub use former::{attach_kept, is_former, name_before};
 pub use held::Held;
 pub use staging::{is_being_created, is_staging};
 

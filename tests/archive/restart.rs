@@ -323,6 +323,37 @@ fn once_ends_with_the_program_and_the_run_before_ends_by_itself() {
 }
 
 #[test]
+fn a_program_at_the_name_of_a_run_before_is_recorded_like_any_other() {
+    let mut base = Flight::not_there("aside", 1 << 12, "flight.tla");
+    let mut flight = Flight::not_there("aside", 1 << 12, "flight.tla");
+    flight.name += ".prev";
+    flight.restart();
+    let recorder = flight.start(&[]);
+    for _ in 0..2 {
+        flight.log(100);
+        flight.until_recorded();
+    }
+    flight.restart();
+    flight.log(100);
+    flight.until_recorded();
+    let (status, said) = recorder.stop(Signal::SIGINT);
+    assert!(status.success(), "{said}");
+    assert_eq!(said.matches("was created again").count(), 1, "{said}");
+    assert_eq!(first_arguments(&flight.events()), flight.expected());
+    assert_eq!((runs(&flight), flight.missed()), (2, 0));
+
+    // It is no run of the program at the name without the suffix.
+    base.restart();
+    base.log(100);
+    base.land(&[]);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_timeline"));
+    command.args(["record", "--once", &flight.name, "-o"]);
+    let output = command.arg(base.file()).output().unwrap();
+    assert!(!output.status.success(), "{}", crate::flight::said(&output));
+    assert_eq!(first_arguments(&base.events()), base.expected());
+}
+
+#[test]
 fn a_clock_that_is_set_back_between_runs_changes_nothing() {
     for (output, purpose) in [("flight.tla", "clock"), ("flights/", "clock-files")] {
         let mut flight = Flight::not_there(purpose, 1 << 12, output);

@@ -191,6 +191,17 @@ fn the_only_timeline_need_not_be_named() {
         let ran = alone(&format!("{twice}timeline dump -n 1"), directory.path()).unwrap();
         assert_eq!(ran.code, Some(0), "{aside}: {ran:?}");
     }
+    // A program that logs at such a name does.
+    let other = "timeline demo /other.prev --seconds 60 >/dev/null 2>&1 & demo=$!\n\
+                 until timeline info /other.prev 2>&1 | grep -q live; do :; done\n";
+    let ends = "code=$?; kill $demo; wait $demo; exit $code";
+    let several = format!("{demo}{other}timeline dump -n 1\n{ends}");
+    let ran = alone(&several, directory.path()).unwrap();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.stderr.ends_with("\n  /only\n  /other.prev\n"),
+        "{ran:?}"
+    );
     let ran = alone(&format!("{demo}timeline save /only"), directory.path()).unwrap();
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
-use timeline::{Attached, Control, Error, ErrorKind as Kind, looks_like, name_before};
+use timeline::{Attached, Control, Error, ErrorKind as Kind, is_former, looks_like};
 use timeline_archive::Archive;
 use timeline_search::open_archive;
 
@@ -235,10 +235,11 @@ pub fn explain(path: &Path, error: Error) -> Failure {
     Failure::Message(message)
 }
 
-/// The timelines in shared memory by name, without those that `new` renamed to NAME.prev.
+/// The timelines in shared memory by name, without those of earlier runs, which `new` renamed to
+/// NAME.prev.
 fn in_shared_memory() -> Vec<String> {
     let mut names = timeline::names().unwrap_or_default();
-    names.retain(|name| name_before(name.as_ref()).is_none());
+    names.retain(|name| !is_former(name.as_ref()));
     names
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use timeline::{Attached, name_before};
+use timeline::{Attached, is_former};
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
 use timeline_search::Query;
 
@@ -52,7 +52,8 @@ const AT_ONCE: usize = 2;
 /// that are in the ring. If two seconds are too short, it says how many entries it leaves, and the
 /// next recording takes them. A second signal ends it at once.
 ///
-/// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end.
+/// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end. A program
+/// that logs to a ring of such a name is recorded like any other.
 ///
 /// With filters, only the wanted events are recorded, also of the important ones. The others are
 /// not missed: the recorder says how many it left out. Entries that were overwritten before they
@@ -447,7 +448,7 @@ struct Watch<'a> {
 impl<'a> Watch<'a> {
     fn new(at: &'a Attached, args: &'a Args) -> Watch<'a> {
         // A timeline that a new run renamed has no writers, and no next run.
-        let aside = name_before(at.path()).is_some();
+        let aside = is_former(at.path());
         Watch {
             at,
             restart: Restart::new(at, args.target.path()),

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use timeline::layout::MAGIC;
-use timeline::{Attached, name_before};
+use timeline::{Attached, is_former};
 
 use super::beneath::{has_links, open, open_in, path_of};
 use super::found::{Found, Kind};
@@ -58,7 +58,7 @@ impl Root {
         match self {
             Root::SharedMemory => {
                 let names = timeline::names().unwrap_or_default().into_iter();
-                let names = names.filter(|name| name_before(name.as_ref()).is_none());
+                let names = names.filter(|name| !is_former(name.as_ref()));
                 names
                     .filter_map(|name| found(name.clone(), name.as_ref(), name.clone().into()))
                     .collect()

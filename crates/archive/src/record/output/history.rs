@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use timeline::{Attached, files::open_to_read, name_before};
+use timeline::{Attached, files::open_to_read, is_former, name_before};
 
 use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
@@ -95,10 +95,11 @@ impl History {
         self.current.runs.iter().chain(&self.older.runs)
     }
 
-    /// The last run of the timeline with this name, in the files that were read.
-    pub fn last_of(&self, name: &str) -> Option<&Preamble> {
+    /// The last run of a timeline with the name of this one, in the files that were read.
+    pub fn last_of(&self, at: &Attached) -> Option<&Preamble> {
+        let name = name_of_all_runs(at);
         let mut newest_first = self.older.runs.iter().chain(&self.current.runs).rev();
-        newest_first.find(|run| has_name(run, name))
+        newest_first.find(|run| has_name(run, &name))
     }
 
     /// The run of a ring, as the archive has it. If its preamble was destroyed, the magic of other
@@ -152,7 +153,7 @@ impl History {
         if self.foreign {
             return false;
         }
-        let name = at.path().display().to_string();
+        let name = name_of_all_runs(at);
         let is_ours = |run: &Preamble| run.is_of(at) || has_name(run, &name);
         let mut runs = self.runs().chain(&self.lone_preamble).peekable();
         let is_ours = match runs.peek() {
@@ -245,14 +246,16 @@ impl History {
     }
 }
 
-/// Whether a run is of the timeline with this name, before or after a restart of its program.
+/// Whether a run is of the timeline with this name, before or after a restart of its program. One
+/// that was recorded at the name of a kept timeline was kept there, or logged there itself.
 fn has_name(run: &Preamble, name: &str) -> bool {
-    run.timeline.as_deref().map(name_of_all_runs) == Some(name_of_all_runs(name))
+    let run = run.timeline.as_deref();
+    let before = run.and_then(|run| name_before(run.as_ref()));
+    run == Some(name) || before == Some(name.as_ref())
 }
 
-/// The name of a timeline, without the suffix of earlier runs.
-fn name_of_all_runs(name: &str) -> &str {
-    name_before(name.as_ref())
-        .and_then(Path::to_str)
-        .unwrap_or(name)
+/// The name of a timeline, without the suffix of earlier runs if it is of one.
+fn name_of_all_runs(at: &Attached) -> String {
+    let before = name_before(at.path()).filter(|_| is_former(at.path()));
+    before.unwrap_or(at.path()).display().to_string()
 }

@@ -124,7 +124,7 @@ impl Output {
         if at.is_snapshot() || !self.resume(at)?.is_new {
             return Ok(None);
         }
-        let last = self.history.last_of(&at.path().display().to_string());
+        let last = self.history.last_of(at);
         let is_before = |last: &&Preamble| before.is_some_and(|before| last.is_of(before));
         Ok(last.filter(|last| !is_before(last)).cloned())
     }
