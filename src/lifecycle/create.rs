@@ -194,7 +194,7 @@ fn build(
     file.write_all_at(header.bytes_mut(), 0)
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log).map_err(|error| match &error {
-        // Of a limit that is not known, or with all memory locked (`mlockall`).
+        // Of a limit that is not known, or not a page more may be locked (`mlockall`).
         Error::Io { source, .. } if is_short_of_addresses(source) => too_little(Shortage {
             bound: Bound::AddressSpace,
             free: 0,

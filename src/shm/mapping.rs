@@ -5,17 +5,80 @@
 //!
 //! A file that others could cut short is not mapped for reading, because the kernel ends a process
 //! that touches a lost page. It is read piece by piece (pieces.rs), and lost bytes read as zeros.
+//!
+//! **What does a program pay that locks all its memory?** After `mlockall(MCL_FUTURE)` the kernel
+//! touches and locks all of each new mapping, and refuses those for which `RLIMIT_MEMLOCK` has no
+//! room. So a ring is locked once, where its program logs, as far as there is room. All other
+//! mappings of it are made so that they are neither touched nor locked: they begin as one page,
+//! whose lock is taken off, and grow from there on.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::{MmapOptions, MmapRaw, RemapOptions};
 
 use super::pieces::{Loss, Pieces};
 use super::record::{Place, Record};
 use crate::layout::{Header, Region};
 use crate::sync::{AtomicU8, AtomicU64, Ordering};
+
+/// What a mapping is at first that is not to be locked: a page, or a part of one.
+const FIRST: usize = 4096;
+
+/// A mapping of so many bytes that is neither touched nor locked. `map` makes one of some options.
+fn unlocked(
+    length: usize,
+    map: impl Fn(&mut MmapOptions) -> io::Result<MmapRaw>,
+) -> io::Result<MmapRaw> {
+    let first = map(MmapOptions::new().len(length.min(FIRST)));
+    let grown = first.and_then(|mut raw| {
+        raw.unlock()?;
+        // SAFETY: nobody has an address in it yet. The kernel bounds the file, not its mapping, and
+        // the caller of `map` has looked how long the file is.
+        unsafe { raw.remap(length, RemapOptions::new().may_move(true))? };
+        Ok(raw)
+    });
+    // Where a filter of system calls forbids that.
+    grown.or_else(|_| map(MmapOptions::new().len(length)))
+}
+
+/// Moves a mapping to the place of another one of the same length. Returns whether it did.
+fn put(new: &MmapRaw, old: &MmapRaw) -> bool {
+    // SAFETY: the ranges are those of two mappings. All that lies in the old one is atomic, and any
+    // bytes are valid. The kernel changes all of it at once, for all processors, before the call
+    // returns; it asks for no memory that it could lack once the old one is gone.
+    let place = unsafe {
+        libc::mremap(
+            new.as_mut_ptr().cast(),
+            new.len(),
+            old.len(),
+            libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED,
+            old.as_mut_ptr(),
+        )
+    };
+    place != libc::MAP_FAILED
+}
+
+/// Maps zeros over a mapping.
+fn cover(raw: &MmapRaw) -> io::Result<()> {
+    // SAFETY: the range is that of this mapping, which stays one until it is dropped. The rest as
+    // in `put`.
+    let found = unsafe {
+        libc::mmap(
+            raw.as_mut_ptr().cast(),
+            raw.len(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    match found == libc::MAP_FAILED {
+        true => Err(io::Error::last_os_error()),
+        false => Ok(()),
+    }
+}
 
 /// A whole file.
 pub struct Mapping {
@@ -33,12 +96,16 @@ impl Mapping {
     /// Maps `length` bytes for reading and writing. With `touch`, touches every page, so that no
     /// event pays for its first use.
     pub fn writable(file: &File, length: u64, touch: bool) -> io::Result<Mapping> {
-        let mut options = MmapOptions::new();
-        options.len(usize::try_from(length).map_err(io::Error::other)?);
-        if touch {
-            options.populate();
-        }
-        let raw = options.map_raw(file)?;
+        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let unlocked = || unlocked(length, |options| options.map_raw(file));
+        let raw = match touch {
+            false => unlocked()?,
+            true => match MmapOptions::new().len(length).populate().map_raw(file) {
+                // So much may not be locked.
+                Err(e) if e.raw_os_error() == Some(libc::EAGAIN) => unlocked()?,
+                other => other?,
+            },
+        };
         if touch {
             // Populating a shared mapping of a file on disk only maps its pages for reading.
             // SAFETY: the range is that of the mapping just made; the call changes nothing in it.
@@ -60,9 +127,8 @@ impl Mapping {
 
     /// Maps `length` bytes for reading.
     pub fn read_only(file: &File, length: u64) -> io::Result<Mapping> {
-        let raw = MmapOptions::new()
-            .len(usize::try_from(length).map_err(io::Error::other)?)
-            .map_raw_read_only(file)?;
+        let length = usize::try_from(length).map_err(io::Error::other)?;
+        let raw = unlocked(length, |options| options.map_raw_read_only(file))?;
         let writable = false;
         Ok(Mapping {
             bytes: Bytes::Mapped { raw, writable },
@@ -77,6 +143,15 @@ impl Mapping {
         })
     }
 
+    /// Takes off the lock of a program that has locked all its memory. What is here then takes
+    /// nothing of what may be locked.
+    pub fn unlock(&self) {
+        if let Bytes::Mapped { raw, .. } = &self.bytes {
+            // Where the system forbids it, it stays locked.
+            let _ = raw.unlock();
+        }
+    }
+
     /// Puts zeros that belong to this process alone in the place of the file. So a thread that
     /// still has an address in it harms nobody. Other mappings of the file stay as they are.
     ///
@@ -86,22 +161,17 @@ impl Mapping {
         let Bytes::Mapped { raw, .. } = &self.bytes else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        // SAFETY: the range is that of this mapping, which stays one until it is dropped. All that
-        // lies in it is atomic, and any bytes are valid. The kernel changes all of it at once, for
-        // all processors, before the call returns.
-        let found = unsafe {
-            libc::mmap(
-                raw.as_mut_ptr().cast(),
-                raw.len(),
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        match found == libc::MAP_FAILED {
-            true => Err(io::Error::last_os_error()),
-            false => Ok(()),
+        let zeros = unlocked(raw.len(), |options| {
+            options.no_reserve_swap().map_anon().map(MmapRaw::from)
+        });
+        match zeros {
+            Ok(zeros) if put(&zeros, raw) => {
+                // It is this mapping now.
+                std::mem::forget(zeros);
+                Ok(())
+            }
+            // There are not as many addresses besides (RLIMIT_AS).
+            _ => cover(raw),
         }
     }
 

@@ -48,3 +48,16 @@ fn what_was_freed_is_closed_and_counts_who_comes_late() {
         (&5.into(), &5.into())
     );
 }
+
+#[test]
+fn a_program_that_locks_all_its_memory_pays_for_a_ring_once() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &["tests/c/locked.c"], Link::Shared, dir.path());
+    // Without a limit; with room for one ring, and not for two; and not even for one.
+    for limit in ["0", "4096", "1024"] {
+        let dir = TempDir::new().unwrap();
+        let said = execute(&program, dir.path(), &[limit]);
+        assert_eq!(said, "locked: ok\n", "{limit}");
+        assert_eq!(dropped(&dir.path().join("ring"))["total"], 1, "{limit}");
+    }
+}

@@ -32,7 +32,7 @@ impl Log {
     /// Closes it. `known`: how many events are defined; `may_forget`: whether nobody else uses the
     /// mapping.
     pub fn close(&self, known: u32, may_forget: bool) {
-        let elsewhere = self.map_again();
+        let elsewhere = may_forget.then(|| self.map_again()).flatten();
         // SeqCst here, on the load below, and on both in `process`: either a thread that joins a
         // forked child finds it closed, or we find that the thread is joining.
         self.closed.store(1, Ordering::SeqCst);
@@ -40,7 +40,7 @@ impl Log {
             std::thread::yield_now();
         }
         let map = self.ring.mapping();
-        if elsewhere.is_some() && may_forget && map.forget().is_ok() {
+        if elsewhere.is_some() && map.forget().is_ok() {
             let first = self.geometry.enable().offset;
             for event in 1..known.min(self.geometry.definitions) {
                 let byte = map.record::<AtomicU8>(first + u64::from(event));
@@ -56,6 +56,8 @@ impl Log {
     /// Another mapping of the ring.
     fn map_again(&self) -> Option<Shared> {
         let length = self.ring.mapping().len();
+        // What takes its place may need room among what may be locked.
+        self.ring.mapping().unlock();
         let map = |file: &_| Mapping::writable(file, length, false).ok();
         let map = self.file.with(|opening| map(opening.file()))??;
         Shared::new(&Arc::new(map), &self.geometry)
