@@ -7,7 +7,7 @@
 
 use crate::error::Failure;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// What is kept of a handle.
 pub(crate) trait Late {
@@ -40,21 +40,36 @@ impl Drop for Closed {
 /// The oldest first.
 static CLOSED: Mutex<VecDeque<Closed>> = Mutex::new(VecDeque::new());
 
+/// More than any thread needs that has the lock, and is not stopped.
+const ATTEMPTS: u32 = 100_000;
+
+/// Those that are kept. `None` if the lock is not to be had: a signal handler that ends the program
+/// may have interrupted the thread that has it, and a forked child may lack that thread.
+fn closed() -> Option<MutexGuard<'static, VecDeque<Closed>>> {
+    (0..ATTEMPTS).find_map(|_| match CLOSED.try_lock() {
+        Ok(closed) => Some(closed),
+        Err(TryLockError::Poisoned(closed)) => Some(closed.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::thread::yield_now();
+            None
+        }
+    })
+}
+
 /// Keeps a handle that was closed.
 ///
 /// # Safety
 /// It came from `Box::into_raw`, it has no owner any more, and it was not kept before.
 pub(crate) unsafe fn keep(handle: *mut dyn Late) {
-    let mut closed = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
-    closed.push_back(Closed(handle));
+    // Else it stays for good, and nobody is told of its late events.
+    if let Some(mut closed) = closed() {
+        closed.push_back(Closed(handle));
+    }
 }
 
 /// Frees the one that was closed first. Returns whether there was one.
 fn free_oldest() -> bool {
-    let oldest = {
-        let mut closed = CLOSED.lock().unwrap_or_else(PoisonError::into_inner);
-        closed.pop_front()
-    };
+    let oldest = closed().and_then(|mut closed| closed.pop_front());
     oldest.is_some()
 }
 
@@ -84,11 +99,8 @@ fn free_where_addresses_are_few() {
 
 /// At the very end of the program, after all of its destructors.
 extern "C" fn at_exit() {
-    // Another thread may hold it for ever.
-    if let Ok(closed) = CLOSED.try_lock() {
-        for closed in closed.iter() {
-            closed.late().tell_of_late_events();
-        }
+    for closed in closed().iter().flat_map(|closed| closed.iter()) {
+        closed.late().tell_of_late_events();
     }
 }
 

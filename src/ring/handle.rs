@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 
 use super::local::MAX_OPEN;
-use crate::shm::{fork_wiped, hold_open, let_go};
+use crate::shm::{Patience, fork_wiped, hold_open, let_go};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// The state of one handle in a process. A forked child does not inherit it.
@@ -21,7 +21,7 @@ pub struct Page {
     pub pins: AtomicU32,
     /// This process' identity in the process table; 0 = not joined.
     pub process: AtomicU32,
-    /// 1 while a thread joins the process.
+    /// The thread that joins the process at the moment, by its id; 0 = none does.
     pub joining: AtomicU32,
     /// The handle, for ending threads.
     pub owner: AtomicPtr<()>,
@@ -131,13 +131,18 @@ impl Index {
         unsafe { let_go(hold) };
     }
 
-    /// Waits until no ending thread uses the handle. None will from here on.
-    pub fn close(&self) {
+    /// Waits until no ending thread uses the handle. None will from here on. With patience, those
+    /// that use it for longer go on: then what they use must stay.
+    pub fn close(&self, mut patience: Option<Patience>) {
         // SeqCst here, on the pins below and in `pinned`: either the ending thread finds the key
         // gone, or we find its pin.
         self.page.key.store(0, Ordering::SeqCst);
         while self.page.pins.load(Ordering::SeqCst) != 0 {
-            std::thread::yield_now();
+            match patience.as_mut().map(Patience::wait) {
+                None => std::thread::yield_now(),
+                Some(Ok(())) => {}
+                Some(Err(_)) => break,
+            }
         }
         self.page.process.store(0, Ordering::Relaxed);
     }
@@ -145,7 +150,7 @@ impl Index {
 
 impl Drop for Index {
     fn drop(&mut self) {
-        self.close();
+        self.close(None);
         self.let_go();
         // Relaxed: the Release below publishes it to the next handle.
         NUMBERS[self.index].store(0, Ordering::Relaxed);

@@ -120,7 +120,7 @@ impl Lock {
     }
 }
 
-/// How long to wait for a lock, counted in attempts because a clock may jump.
+/// How long to wait for a lock, or for another thread, counted in attempts because a clock may jump.
 pub struct Patience {
     looks: u32,
     most: u32,
@@ -143,8 +143,8 @@ impl Patience {
     const SHORTEST: Duration = Duration::from_micros(50);
     const LONGEST: Duration = Duration::from_millis(10);
 
-    /// Waits a little; `TimedOut` after the last attempt.
-    fn wait(&mut self) -> io::Result<()> {
+    /// Waits a little; `TimedOut` after the last attempt. Does not allocate.
+    pub fn wait(&mut self) -> io::Result<()> {
         self.looks += 1;
         match self.looks {
             looks if looks >= self.most => return Err(io::ErrorKind::TimedOut.into()),

@@ -20,7 +20,7 @@ use memmap2::{MmapOptions, MmapRaw, RemapOptions};
 
 use super::pieces::{Loss, Pieces};
 use super::record::{Place, Record};
-use crate::layout::{Header, Region};
+use crate::layout::{HEADER_SIZE, Header, Region};
 use crate::sync::{AtomicU8, AtomicU64, Ordering};
 
 /// What a mapping is at first that is not to be locked: a page, or a part of one.
@@ -153,7 +153,8 @@ impl Mapping {
     }
 
     /// Puts zeros that belong to this process alone in the place of the file. So a thread that
-    /// still has an address in it harms nobody. Other mappings of the file stay as they are.
+    /// still has an address in it harms nobody. Other mappings of the file stay as they are. A forked
+    /// child finds zeros where the header was, whatever its parent has counted there.
     ///
     /// # Errors
     /// Those of the system: then it is mapped as before. `Unsupported` if it is not mapped.
@@ -168,11 +169,14 @@ impl Mapping {
             Ok(zeros) if put(&zeros, raw) => {
                 // It is this mapping now.
                 std::mem::forget(zeros);
-                Ok(())
             }
             // There are not as many addresses besides (RLIMIT_AS).
-            _ => cover(raw),
+            _ => cover(raw)?,
         }
+        let header = raw.len().min(HEADER_SIZE as usize);
+        // SAFETY: the range is the beginning of this mapping; the call changes nothing in it here.
+        unsafe { libc::madvise(raw.as_mut_ptr().cast(), header, libc::MADV_WIPEONFORK) };
+        Ok(())
     }
 
     /// Its length in bytes.

@@ -8,16 +8,25 @@
 //! leaves, or to our own memory.
 //!
 //! The enable bytes there send each event that was defined to a slow path, which counts it. So the
-//! hot path knows nothing of this.
+//! hot path knows nothing of this. A forked child counts its own: in its memory, the count is 0.
+//!
+//! A signal handler that ends the program closes it, too, and may have interrupted the very thread
+//! that joins or ends, which goes on when the handler returns, or never. So nothing here waits for
+//! that thread, nor for any other without bound. A thread that joins until after the close finds
+//! that, and leaves again.
 
 use std::sync::Arc;
 
 use super::Log;
 use crate::clock::{self, Stretches};
 use crate::ring::memory::Shared;
-use crate::ring::processes;
-use crate::shm::Mapping;
+use crate::ring::{local, processes};
+use crate::shm::{Mapping, Patience, thread_id};
 use crate::sync::{AtomicU8, Ordering};
+
+/// The states of a closed handle: with the memory of the ring, or with memory of its own.
+const IN_THE_RING: u32 = 1;
+const ON_ITS_OWN: u32 = 2;
 
 /// An enable byte that is neither that of a plain event nor that of an important one.
 const CLOSED: u8 = 0xff;
@@ -32,15 +41,18 @@ impl Log {
     /// Closes it. `known`: how many events are defined; `may_forget`: whether nobody else uses the
     /// mapping.
     pub fn close(&self, known: u32, may_forget: bool) {
+        if self.is_closed() {
+            return;
+        }
         let elsewhere = may_forget.then(|| self.map_again()).flatten();
         // SeqCst here, on the load below, and on both in `process`: either a thread that joins a
         // forked child finds it closed, or we find that the thread is joining.
-        self.closed.store(1, Ordering::SeqCst);
-        while self.index.page().joining.load(Ordering::SeqCst) != 0 {
-            std::thread::yield_now();
-        }
+        self.closed.store(IN_THE_RING, Ordering::SeqCst);
+        self.wait_for_joining();
         let map = self.ring.mapping();
         if elsewhere.is_some() && map.forget().is_ok() {
+            // Release, pairs with the Acquire in `tell_of_late_events`.
+            self.closed.store(ON_ITS_OWN, Ordering::Release);
             let first = self.geometry.enable().offset;
             for event in 1..known.min(self.geometry.definitions) {
                 let byte = map.record::<AtomicU8>(first + u64::from(event));
@@ -48,9 +60,21 @@ impl Log {
             }
         }
         // If it could not be replaced, threads go on through the lanes of CPUs, which are nobody's.
-        self.leave(elsewhere.as_ref().unwrap_or(&self.ring));
+        let patience = match local::is_handler_in_between() {
+            true => Patience::MOMENT,
+            false => Patience::SECONDS,
+        };
+        self.leave(elsewhere.as_ref().unwrap_or(&self.ring), Some(patience));
         self.index.let_go();
         self.file.close();
+    }
+
+    /// Waits for a thread that joins a forked child.
+    fn wait_for_joining(&self) {
+        let mut patience = Patience::SECONDS;
+        // SeqCst: as in `close`.
+        let joining = || self.index.page().joining.load(Ordering::SeqCst);
+        while ![0, thread_id()].contains(&joining()) && patience.wait().is_ok() {}
     }
 
     /// Another mapping of the ring.
@@ -63,8 +87,9 @@ impl Log {
         Shared::new(&Arc::new(map), &self.geometry)
     }
 
-    /// Leaves the process table, and frees what this process has in the ring.
-    pub(super) fn leave(&self, ring: &Shared) {
+    /// Leaves the process table, and frees what this process has in the ring. With patience, an
+    /// ending thread that takes longer goes on.
+    pub(super) fn leave(&self, ring: &Shared, patience: Option<Patience>) {
         let process = self.index.page().process.load(Ordering::Relaxed);
         if process != 0 && !clock::is_forbidden() {
             // The last events of a program that filled no chunk lately are told by this look.
@@ -72,7 +97,7 @@ impl Log {
                 stretches.check();
             }
         }
-        self.index.close();
+        self.index.close(patience);
         if process != 0 {
             processes::leave(ring, &self.geometry, process, self.time_of_end());
             self.file
@@ -82,21 +107,32 @@ impl Log {
 
     /// Tells the timeline of the events that came after it was closed, if it is still at its name.
     pub fn tell_of_late_events(&self) {
-        if !self.is_closed() {
+        // Otherwise they are counted there already, with those of other processes. Acquire, pairs
+        // with the Release in `close`: our memory is in its place.
+        if self.closed.load(Ordering::Acquire) != ON_ITS_OWN {
             return;
         }
-        let late = self.ring.header().dropped_closed.swap(0, Ordering::Relaxed);
-        if late == 0 {
-            return;
-        }
-        let length = self.ring.mapping().len();
-        let Ok(opening) = self.file.reopen() else {
-            return;
-        };
-        if let Ok(map) = Mapping::writable(opening.file(), length, false) {
-            let count = map.header();
-            let count = &count.shared().dropped_closed;
+        let count = &self.ring.header().dropped_closed;
+        let late = count.swap(0, Ordering::Relaxed);
+        if late != 0 && !self.tell(late) {
+            // Perhaps it is there later.
             count.fetch_add(late, Ordering::Relaxed);
         }
+    }
+
+    /// Adds to the count of the timeline at its name. Returns whether it did.
+    fn tell(&self, late: u64) -> bool {
+        let length = self.ring.mapping().len();
+        let map = self
+            .file
+            .reopen()
+            .and_then(|opening| Mapping::writable(opening.file(), length, false));
+        let Ok(map) = map else {
+            return false;
+        };
+        let header = map.header();
+        let count = &header.shared().dropped_closed;
+        count.fetch_add(late, Ordering::Relaxed);
+        true
     }
 }

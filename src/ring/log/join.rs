@@ -9,7 +9,7 @@ use crate::ring::local::{self, Joining, NO_LANE, ThreadState, is_time, may_try};
 use crate::ring::pending::Pending;
 use crate::ring::threads::Names;
 use crate::ring::{lanes, processes, threads};
-use crate::shm::{shares_memory_with_parent, unnoticed};
+use crate::shm::{Patience, shares_memory_with_parent, thread_id, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
 
 /// Why a thread could not be given a name.
@@ -247,6 +247,7 @@ impl Log {
     #[inline(always)]
     fn process(&self) -> Option<u32> {
         let page = self.index.page();
+        let mut patience = Patience::SECONDS;
         loop {
             // Acquire, pairs with the Release at the end of a join.
             let process = page.process.load(Ordering::Acquire);
@@ -255,20 +256,20 @@ impl Log {
             }
             if page
                 .joining
-                .compare_exchange(0, 1, Ordering::SeqCst, Ordering::Relaxed)
+                .compare_exchange(0, thread_id(), Ordering::SeqCst, Ordering::Relaxed)
                 .is_ok()
             {
                 break;
             }
             // Another thread of a freshly forked child is joining. It cannot be one that we
-            // interrupted: Joining::enter would have found that.
-            std::thread::yield_now();
+            // interrupted: Joining::enter would have found that. But a handler may have jumped out
+            // of its join for good.
+            patience.wait().ok()?;
         }
         // SeqCst, pairs with `close`, as the exchange above does.
-        let joined = match self.closed.load(Ordering::SeqCst) {
-            0 => self.join_process(),
-            _ => None,
-        };
+        let is_open = || self.closed.load(Ordering::SeqCst) == 0;
+        let joined = is_open().then(|| self.join_process()).flatten();
+        let joined = joined.filter(|process| is_open() || self.leave_again(*process));
         if let Some(process) = joined {
             self.joined(process);
         }
@@ -291,6 +292,19 @@ impl Log {
             self.file.replace(file);
         }
         Some(process)
+    }
+
+    /// Undoes a join during which a handler of this thread has closed the handle, or another thread
+    /// that was tired of waiting. Returns false, for no process.
+    #[cold]
+    #[inline(never)]
+    fn leave_again(&self, process: u32) -> bool {
+        processes::leave(&self.ring, &self.geometry, process, self.time_of_end());
+        self.file
+            .with(|opening| processes::unlock(process, opening));
+        self.index.let_go();
+        self.file.close();
+        false
     }
 
     pub(super) fn end_thread(&self, state: &ThreadState) {

@@ -53,7 +53,8 @@ pub struct Log {
     file: SharedFile,
     /// The most words of a payload: an event is in one chunk.
     payload_words: usize,
-    /// 1 once this process has closed it, while threads may still log.
+    /// Not 0 once this process has closed it, while threads may still log: 2 if what they count is
+    /// in memory of their own by then, else 1.
     closed: AtomicU32,
     /// Ticks at which a thread of this process last compared the wall clock with them, and how many
     /// ticks later it is time again.
@@ -435,7 +436,8 @@ impl Otherwise for Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.leave(&self.ring);
+        // However long an ending thread takes: it uses what is freed now.
+        self.leave(&self.ring, None);
     }
 }
 

@@ -2,6 +2,7 @@
 //! These are forked children, ending threads, signal handlers, and processes without descriptors.
 
 mod children;
+mod closed;
 mod handlers;
 mod limits;
 mod signals;

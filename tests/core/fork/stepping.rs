@@ -164,12 +164,12 @@ mod x86_64 {
 
     /// Joins a timeline and logs in each of the ways that `given` names, interrupted everywhere.
     pub fn steps_through(given: &[String]) {
+        // Destructors of thread-specific values run in the order of their keys: one of ours before
+        // the library's, which it makes when it is opened, one after.
+        let before = key(begin);
         let timeline: &'static Timeline =
             Box::leak(Box::new(Timeline::open(&given[0]).expect("joined")));
         let way = Way::named(&given[2], timeline);
-        // Destructors of thread-specific values run in the order of their keys: one of ours before
-        // the library's, one after.
-        let before = key(begin);
         way.log(timeline, 0, 0);
         let after = key(end);
         serve(timeline, way);
