@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use timeline::{Attached, Order};
+use timeline::{Attached, Order, Priority};
 use timeline_archive::{Archive, Form, Keeping, Output, RecordedEvent, Recorder, Totals};
 
 use super::{FORMS, Only, Program, numbers};
@@ -87,6 +87,53 @@ fn what_was_overwritten_unread_is_missed_whatever_the_filter() {
         assert_eq!(followed(&file), (totals.events, totals.missed));
         // Whatever frame the file ends with, the next recorder goes on without a repetition.
         assert_goes_on(&program, &at, &file, form, totals);
+    }
+}
+
+#[test]
+fn what_was_left_out_before_a_run_goes_on_in_another_file_is_told() {
+    for form in FORMS {
+        let mut program = Program::new("filtered-back", 1 << 12).on_one_cpu();
+        let former = program.name.attach();
+        let folder = program.path("flights/");
+        // Nothing has room behind what is there.
+        let keeping = || Keeping {
+            rotate_size: Some(64),
+            ..Keeping::default()
+        };
+        program.log(70);
+        program.record(&former, "flights/", form, Only::Wanted);
+        // It goes on with events that nobody wants.
+        program.log_others(20);
+        program.log(70);
+        let is_wanted = program.is(Only::Wanted);
+        let Program {
+            timeline,
+            name,
+            folder: _kept,
+            ..
+        } = program;
+        drop(timeline);
+        // Another run has a file of its own.
+        let later = name.create(1 << 10);
+        let event = later.define("later", Priority::Info, "$n").unwrap();
+        later.log(event, [1]);
+        let at = name.attach();
+        let mut output = Output::open(&folder, keeping()).unwrap();
+        let mut recorder = Recorder::new(&at, &mut output, form).unwrap();
+        while recorder.step() {}
+        recorder.finish();
+        drop(output);
+        let mut output = Output::open(&folder, keeping()).unwrap();
+        let recorder = Recorder::new(&former, &mut output, form).unwrap();
+        let mut recorder = recorder.only(is_wanted);
+        while recorder.step() {}
+        let totals = recorder.finish();
+        drop(output);
+        assert_eq!((totals.events, totals.left_out, totals.missed), (10, 80, 0));
+        let archive = Archive::open(&folder).unwrap();
+        assert_eq!(archive.count(), 21);
+        assert_eq!((archive.gone(), archive.repeated()), (0, 0), "{form:?}");
     }
 }
 

@@ -80,7 +80,9 @@ pub fn take_events(
     if holes.before > 0 {
         holes.pass();
     }
-    holes.tell(batch.get_mut(known), gaps);
+    if important.is_none() {
+        holes.tell(batch.get_mut(known), gaps);
+    }
     for ordered in &mut batch[known..] {
         ordered.event.stretch = holes.stretch;
     }

@@ -406,6 +406,11 @@ impl Archive {
         &self.contents.among
     }
 
+    /// Whether a unit is of a codec that this version does not know.
+    pub(crate) fn is_of_other_codec(&self, unit: usize) -> bool {
+        self.contents.is_of_other_codec(unit)
+    }
+
     pub(crate) fn coverage(&self) -> &Coverage {
         &self.contents.coverage
     }

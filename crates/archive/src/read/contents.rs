@@ -27,7 +27,7 @@ pub struct Contents {
     /// Whether another single event can be read with the last unit.
     together: bool,
     pub gaps: Gaps,
-    /// Where events are missing of which no lane is known.
+    /// Where events are missing of which no lane is known, in the order of the units.
     pub breaks: Vec<Break>,
     /// The magic of the last preamble.
     pub run: Option<u64>,
@@ -72,20 +72,37 @@ impl Contents {
         of_file
     }
 
-    /// Finds the holes, after all files: in the first unit behind each, it is told.
+    /// Finds the holes, after all files: in the first unit behind each, it is told. Events of any
+    /// lane may be missing there.
     pub fn end(&mut self) {
         self.holes = self.coverage.holes();
+        // Important events have no place among the others, and may come again.
+        let units = self.units.iter_mut().enumerate();
+        let mut units = units.filter(|(_, unit)| !unit.important).peekable();
         for hole in &self.holes {
-            let behind = self
-                .units
-                .partition_point(|unit| unit.place.end <= hole.place);
-            // Important events have no place among the others, and may come again.
-            let mut behind = self.units.iter_mut().skip(behind);
-            if let Some(unit) = behind.find(|unit| !unit.important) {
+            while units
+                .next_if(|(_, unit)| unit.place.end <= hole.place)
+                .is_some()
+            {}
+            if let Some((number, unit)) = units.peek_mut() {
                 let gap = unit.gap.unwrap_or_default();
                 unit.gap = Some(gap.and_hole(hole.entries));
+                self.breaks.push(Break {
+                    unit: *number,
+                    what: Missing::Some,
+                });
             }
         }
+        self.breaks.sort_by_key(|one| one.unit);
+    }
+
+    /// Whether a unit has a codec that this version does not know.
+    pub fn is_of_other_codec(&self, unit: usize) -> bool {
+        let first = self.breaks.partition_point(|one| one.unit < unit);
+        let mut here = self.breaks[first..]
+            .iter()
+            .take_while(|one| one.unit == unit);
+        here.any(|one| one.what == Missing::Unit)
     }
 
     /// The magics of the events, each once.
@@ -169,8 +186,9 @@ impl Contents {
         match decoded {
             Record::Missed(missed) => {
                 self.gaps.take(&missed);
-                self.of_file.missed(&missed, place.start - self.file);
-                self.together &= !self.gaps.is_next();
+                let gone = self.of_file.missed(&missed, place.start - self.file);
+                // An event behind a gap or a hole is the first of its unit.
+                self.together &= !self.gaps.is_next() && gone == 0;
                 if let Some(what) = missing(&missed) {
                     self.add_break(what);
                 }
@@ -234,7 +252,8 @@ impl Contents {
             count: 1,
             ticks: (ticks, ticks),
             unix: (unix, unix),
-            gap: self.gaps.next(),
+            // An important event has no place among the others.
+            gap: important.map_or_else(|| self.gaps.next(), |_| None),
             sum: None,
             passed: false,
             hint: self.single.hint(),

@@ -2,7 +2,8 @@
 //!
 //! Frames without events are copied as they are, and so are units all of whose events are wanted.
 //! Of other units, the wanted events are written anew. What is left out is not missing: the numbers
-//! of lanes go on behind it, and the records of gaps stay.
+//! of lanes go on behind it, and the records of gaps stay. What cannot be read is missing, and a
+//! record says so where it was.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Write};
@@ -14,14 +15,16 @@ use timeline::{Event, EventId, ThreadRef};
 
 use crate::error::{Error, Result};
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
-use crate::format::record::{self, Block, Record, reaches};
+use crate::format::record::{self, Block, Missed, Record, reaches};
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
 use crate::read::follow::is_recorded;
 use crate::read::form::{Decoded, Moment, Ring};
 use crate::read::gaps::Gap;
+use crate::read::marks;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
+use crate::read::repair::Counted;
 use crate::read::select::{Choice, Places, Select};
 use crate::read::unit::Unit;
 use crate::read::unpack::IndexedEvent;
@@ -132,44 +135,30 @@ impl Archive {
         if open_to_read(replacement.path()).is_ok_and(|there| is_recorded(&there)) {
             return Err(Error::RecorderBusy { path: file.into() });
         }
-        Ok(replacement.write(|out| {
-            let mut copy = FilteredCopy {
-                archive: self,
-                decoder: self.decoder(),
-                select,
-                out: Counted {
-                    out: BufWriter::new(out),
-                    bytes: 0,
-                },
-                totals: FilteredTotals::default(),
-                untold: (0, BTreeMap::new()),
-                wanted: Vec::new(),
-            };
-            copy.all()?;
-            copy.out.flush()?;
-            Ok(FilteredTotals {
-                bytes: copy.out.bytes,
-                ..copy.totals
-            })
-        })?)
-    }
-}
-
-/// An output that counts its bytes.
-struct Counted<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
+        Ok(replacement.write(|out| self.copy_where(BufWriter::new(out), select))?)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+    /// Writes the events that `select` wants.
+    pub(super) fn copy_where(
+        &self,
+        out: impl Write,
+        select: &mut dyn Select,
+    ) -> io::Result<FilteredTotals> {
+        let mut copy = FilteredCopy {
+            archive: self,
+            decoder: self.decoder(),
+            select,
+            out: Counted::new(out),
+            totals: FilteredTotals::default(),
+            untold: (0, BTreeMap::new()),
+            wanted: Vec::new(),
+        };
+        copy.all()?;
+        copy.out.flush()?;
+        Ok(FilteredTotals {
+            bytes: copy.out.bytes,
+            ..copy.totals
+        })
     }
 }
 
@@ -188,21 +177,34 @@ struct FilteredCopy<'a, W> {
 
 impl<W: Write> FilteredCopy<'_, W> {
     fn all(&mut self) -> io::Result<()> {
-        let (mut at, mut events) = (0, Vec::new());
+        let (mut at, mut untold, mut events) = (0, 0, Vec::new());
         for (number, unit) in self.archive.found_units().iter().enumerate() {
             let frames = unit.frames();
             self.frames(at..frames.start)?;
             at = frames.end;
+            if number == 0 {
+                self.prove()?;
+            }
             events.clear();
             let lost = self.choose(number, unit, &mut events);
             let found = self.wanted.iter().filter(|is_wanted| **is_wanted).count() as u64;
             self.totals.lost += lost;
             self.totals.events += found;
+            if found > 0 && self.archive.has_hole_in(untold..frames.start) {
+                // A reader finds it where it is told.
+                self.tell()?;
+                untold = frames.start;
+            }
             if lost == 0 && found == unit.count {
                 self.archive.bytes().copy(frames, &mut self.out)?;
                 continue;
             }
             self.totals.left_out += unit.count.saturating_sub(found + lost);
+            if lost > 0 || self.archive.is_of_other_codec(number) {
+                // Not before the event that is behind all of its ticks.
+                let until = unit.ticks.1.saturating_add(1);
+                marks::put(&marks::hole(None, until), &mut self.out)?;
+            }
             self.among(&frames)?;
             match unit.block {
                 true => self.write_block(unit, &events)?,
@@ -211,6 +213,14 @@ impl<W: Write> FilteredCopy<'_, W> {
         }
         self.frames(at..self.archive.bytes().len())?;
         self.tell()
+    }
+
+    /// Writes what the copy needs to prove what the archive proves, before all that was left out: a
+    /// reader that finds a hole begins another unit behind it.
+    fn prove(&mut self) -> io::Result<()> {
+        let proofs = self.archive.coverage().proofs();
+        let mut each = proofs.iter();
+        each.try_for_each(|proof| marks::put(proof, &mut self.out))
     }
 
     /// Appends the wanted events of a block, or all of single events, of which `wanted` says which
@@ -277,19 +287,10 @@ impl<W: Write> FilteredCopy<'_, W> {
             return self.leave_out(magic, &block);
         }
         let mut writer = Writer::new(&mut self.out, magic, Form::Blocks);
-        let note = |writer: &mut Writer<_>| {
-            let positions = block.positions.iter();
-            positions.for_each(|(lane, next)| writer.note_position(*lane, *next));
-        };
-        note(&mut writer);
-        writer.settle_positions();
-        for (lane, from) in &block.from {
-            writer.goes_on_from(*lane, *from);
-        }
+        writer.accounts_for(&block);
         for event in events {
             writer.event(&event.raw)?;
         }
-        note(&mut writer);
         writer.flush()
     }
 
@@ -327,8 +328,8 @@ impl<W: Write> FilteredCopy<'_, W> {
 
     /// Leaves out a whole block. What it accounts for is told together with that of the next ones.
     fn leave_out(&mut self, magic: u64, block: &Block) -> io::Result<()> {
-        let moved = reaches(&block.from, &block.positions);
-        let moved: Vec<_> = moved.filter(|(_, from, next)| from < next).collect();
+        // Also lanes that it only states: a hole before it may be known by them.
+        let moved: Vec<_> = reaches(&block.from, &block.positions).collect();
         let goes_on = |(lane, from, _): &(u64, u64, u64)| {
             let before = self.untold.1.get(lane);
             before.is_none_or(|(_, next)| next == from)
@@ -351,13 +352,20 @@ impl<W: Write> FilteredCopy<'_, W> {
         if lanes.is_empty() {
             return Ok(());
         }
-        let mut writer = Writer::new(&mut self.out, magic, Form::Blocks);
-        for (lane, (from, next)) in lanes {
-            writer.note_position(lane, next);
-            writer.goes_on_from(lane, from);
-        }
-        writer.tell_moved();
-        writer.flush()
+        let missed = Missed {
+            magic: Some(magic),
+            count: Some(0),
+            positions: lanes
+                .iter()
+                .map(|(lane, (_, next))| (*lane, *next))
+                .collect(),
+            from: lanes
+                .iter()
+                .map(|(lane, (from, _))| (*lane, *from))
+                .collect(),
+            ..Missed::default()
+        };
+        marks::put(&missed, &mut self.out)
     }
 }
 
@@ -399,12 +407,10 @@ mod tests {
     }
 
     fn saved(archive: &Archive, every: u64, until: u64) -> (Archive, FilteredTotals) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("saved.tla");
+        let mut bytes = Vec::new();
         let totals = archive
-            .save_where(&path, &mut Some { every, until })
+            .copy_where(&mut bytes, &mut Some { every, until })
             .unwrap();
-        let bytes = std::fs::read(path).unwrap();
         assert_eq!(bytes.len() as u64, totals.bytes);
         (Archive::from_bytes(bytes), totals)
     }
@@ -454,7 +460,10 @@ mod tests {
             prop_assert!(totals.events + totals.left_out >= all as u64);
             // A recorder goes on where it would have gone on.
             if every == 1 && until == u64::MAX && flips.is_empty() {
-                prop_assert_eq!(saved.frames(), archive.frames());
+                let damage = archive.damage().iter();
+                let marks = damage.filter(|place| place.end < archive.bytes().len()).count();
+                let proofs = archive.coverage().proofs().len().min(archive.units().len());
+                prop_assert_eq!(saved.frames(), archive.frames() + (marks + proofs) as u64);
             }
         }
     }

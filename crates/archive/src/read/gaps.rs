@@ -50,17 +50,22 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// Notes the number of entries that a record says are missing before the next event.
+    /// Notes the number of entries that a record says are missing before the next event: before
+    /// that of its lane, or, without a lane, before whichever it is.
     pub fn take(&mut self, missed: &Missed) {
-        let (Some((lane, number, count)), magic) = (missed.gap(), missed.magic.unwrap_or(0)) else {
+        let Some((lane, number, count)) = missed.gap() else {
+            if let Some(count) = missed.count.filter(|count| *count > 0) {
+                self.next = Some(self.next.unwrap_or_default().and_hole(count));
+            }
             return;
         };
+        let magic = missed.magic.unwrap_or(0);
         let mut gap = Gap {
             magic,
             lane,
             number,
             missed: count,
-            hole: 0,
+            hole: self.next.map_or(0, |next| next.hole),
         };
         // The event after the last gap was not written, because the recorder was killed. The next
         // recorder continued there.

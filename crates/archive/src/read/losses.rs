@@ -49,6 +49,13 @@ impl Archive {
         &self.contents.holes
     }
 
+    /// Whether a hole is before a frame that begins in this range.
+    pub(crate) fn has_hole_in(&self, range: Range<usize>) -> bool {
+        let holes = self.holes();
+        let first = holes.partition_point(|hole| hole.place < range.start);
+        holes.get(first).is_some_and(|hole| hole.place < range.end)
+    }
+
     /// The number of entries in all holes.
     pub fn gone(&self) -> u64 {
         let entries = self.contents.holes.iter().map(|hole| hole.entries);

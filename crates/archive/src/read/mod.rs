@@ -19,6 +19,7 @@ pub(crate) mod form;
 pub(crate) mod gaps;
 pub(crate) mod holes;
 pub(crate) mod losses;
+pub(crate) mod marks;
 pub(crate) mod merge;
 pub(crate) mod moments;
 pub(crate) mod names;
@@ -28,6 +29,8 @@ pub(crate) mod ordered;
 pub(crate) mod outline;
 pub(crate) mod recorded;
 pub(crate) mod repair;
+#[cfg(test)]
+pub(crate) mod samples;
 pub(crate) mod seen;
 pub(crate) mod select;
 pub(crate) mod skip;

@@ -7,16 +7,14 @@ use std::path::Path;
 use timeline::files::{Replacement, open_to_read};
 
 use crate::error::{Error, Result};
-use crate::format::event::RawEvent;
 use crate::read::archive::Archive;
-use crate::read::coverage::Missing;
 use crate::read::follow::is_recorded;
-use crate::write::writer::{Form, Writer};
+use crate::read::marks;
 
 /// How much of an archive was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyTotals {
-    /// Bytes of whole frames.
+    /// The bytes that were written.
     pub bytes: u64,
     /// Bytes that belong to no whole frame, and were left out.
     pub left_out: u64,
@@ -24,14 +22,40 @@ pub struct CopyTotals {
     pub counted: u64,
 }
 
+/// An output that counts its bytes.
+pub(super) struct Counted<W> {
+    out: W,
+    pub bytes: u64,
+}
+
+impl<W> Counted<W> {
+    pub fn new(out: W) -> Counted<W> {
+        Counted { out, bytes: 0 }
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 impl Archive {
-    /// Writes the whole frames of the archive, one after the other.
+    /// Writes the whole frames of the archive, one after the other, and for each damage before or
+    /// between them that something is missing there.
     ///
     /// # Errors
     /// Those of reading and of writing.
     pub fn copy(&self, out: &mut impl Write) -> io::Result<CopyTotals> {
-        self.copy_range(0..self.bytes().len(), out)?;
-        Ok(self.copied(0))
+        let mut out = Counted::new(out);
+        self.copy_range(0..self.bytes().len(), &mut out)?;
+        Ok(self.copied(out.bytes, 0))
     }
 
     /// Likewise, and counts what is gone as missed, where it is: so nothing is damaged in the copy,
@@ -43,44 +67,32 @@ impl Archive {
         let mut missing = Vec::new();
         self.coverage()
             .each_missing(|of_lane| missing.push(of_lane));
-        missing.sort_by_key(|missing| missing.place);
+        missing.sort_by_key(|missing| (missing.place, missing.magic, missing.lane));
         let (mut at, mut counted) = (0, 0_u64);
-        for Missing {
-            magic,
-            lane,
-            from,
-            next,
-            place,
-        } in missing
-        {
-            self.copy_range(at..place, out)?;
+        let mut out = Counted::new(out);
+        for here in missing.chunk_by(|one, next| one.place == next.place) {
+            let place = here[0].place;
+            self.copy_range(at..place, &mut out)?;
             at = place;
-            let event = RawEvent {
-                lane: Some(lane),
-                number: Some(next),
-                ..RawEvent::default()
-            };
-            let mut writer = Writer::new(&mut *out, magic, Form::Plain);
-            writer.note_position(lane, from);
-            writer.settle_positions();
-            writer.gap(&event, next - from, 0)?;
-            writer.flush()?;
-            counted = counted.saturating_add(next - from);
+            for missed in marks::gone(here) {
+                marks::put(&missed, &mut out)?;
+                counted = counted.saturating_add(missed.count.unwrap_or(0));
+            }
         }
-        self.copy_range(at..self.bytes().len(), out)?;
-        Ok(self.copied(counted))
+        self.copy_range(at..self.bytes().len(), &mut out)?;
+        Ok(self.copied(out.bytes, counted))
     }
 
-    fn copied(&self, counted: u64) -> CopyTotals {
+    fn copied(&self, bytes: u64, counted: u64) -> CopyTotals {
         let left_out = self.damage().iter().map(|place| place.len() as u64).sum();
         CopyTotals {
-            bytes: self.bytes().len() as u64 - left_out,
+            bytes,
             left_out,
             counted,
         }
     }
 
-    /// Writes the whole frames in a range, which begins and ends with frames.
+    /// Writes the whole frames in a range, which begins and ends with frames or damage.
     pub(super) fn copy_range(&self, range: Range<usize>, out: &mut impl Write) -> io::Result<()> {
         let mut at = range.start;
         let behind = self.damage().partition_point(|place| place.end <= at);
@@ -89,6 +101,9 @@ impl Archive {
                 break;
             }
             self.bytes().copy(at..place.start.max(at), out)?;
+            if place.end < self.bytes().len() {
+                marks::put(&marks::hole(None, 0), out)?;
+            }
             at = place.end;
         }
         self.bytes().copy(at..range.end.max(at), out)

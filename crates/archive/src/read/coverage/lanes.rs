@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::Missing;
+
 /// Lanes below this are found without a hash.
 const FEW: u64 = 1 << 12;
 
@@ -47,6 +49,25 @@ impl Ring {
     /// wrote them may have left out others.
     pub fn proves(&self) -> bool {
         (self.is_chained || self.stated > 0) && !self.is_vague
+    }
+
+    /// Gives what no frame accounts for to `each`, whether or not frames prove that it is missing.
+    pub fn each_uncovered(&self, mut each: impl FnMut(Missing)) {
+        for lane in &self.lanes {
+            let mut before = (lane.named < self.stated).then_some(0);
+            for piece in lane.pieces() {
+                if let Some(from) = before.filter(|from| *from < piece.from) {
+                    each(Missing {
+                        magic: self.magic,
+                        lane: lane.lane,
+                        from,
+                        next: piece.from,
+                        place: piece.place,
+                    });
+                }
+                before = Some(piece.next);
+            }
+        }
     }
 
     /// The index of a lane, if it came before.

@@ -8,6 +8,7 @@
 
 mod encoded;
 mod lanes;
+mod proofs;
 #[cfg(test)]
 mod tests;
 
@@ -265,21 +266,7 @@ impl Coverage {
     pub fn each_missing(&self, mut each: impl FnMut(Missing)) {
         let known = |ring: &&Ring| ring.proves() && !self.is_full;
         for ring in self.rings.iter().filter(known) {
-            for lane in &ring.lanes {
-                let mut before = (lane.named < ring.stated).then_some(0);
-                for piece in lane.pieces() {
-                    if let Some(from) = before.filter(|from| *from < piece.from) {
-                        each(Missing {
-                            magic: ring.magic,
-                            lane: lane.lane,
-                            from,
-                            next: piece.from,
-                            place: piece.place,
-                        });
-                    }
-                    before = Some(piece.next);
-                }
-            }
+            ring.each_uncovered(&mut each);
         }
     }
 

@@ -35,12 +35,9 @@ impl Recorder<'_> {
         let lost = events_in(&unwritten);
         self.totals.events = self.totals.events.saturating_sub(lost);
         self.waiting = None;
+        self.tell_again(&unwritten);
         self.renew();
         self.totals.missed = self.totals.missed.saturating_add(lost);
-        // Also if these had no event: they say what was left out.
-        for (lane, from) in first_reached(&unwritten) {
-            self.writer.goes_on_from(lane, from);
-        }
         let _ = self.writer.lost(lost);
         self.change = Some(change);
         true
@@ -74,11 +71,24 @@ impl Recorder<'_> {
     /// Begins another file, which can be read without those before it. If that fails, the recorder
     /// stays in this one.
     pub(super) fn rotate(&mut self) -> bool {
-        if self.writer.flush().is_err() || !self.writer.output().rotate() {
-            return false;
+        let has_left = self.leave_file();
+        if has_left {
+            self.renew();
         }
-        self.renew();
-        true
+        has_left
+    }
+
+    /// Leaves the file for the next one.
+    fn leave_file(&mut self) -> bool {
+        self.writer.flush().is_ok() && self.writer.output().rotate()
+    }
+
+    /// What frames account for that are not written is told again, by later ones. Also if they had
+    /// no event: they say what was left out.
+    fn tell_again(&mut self, frames: &[u8]) {
+        for (lane, from) in first_reached(frames) {
+            self.writer.goes_on_from(lane, from);
+        }
     }
 
     /// Begins another file if it is time to, and introduces the run in it or in this one.
@@ -93,7 +103,10 @@ impl Recorder<'_> {
     pub(super) fn begin(&mut self) {
         let introduction = self.introduction();
         let bytes = introduction.len() as u64;
-        if !(self.is_due(Next::Run(bytes)) && self.rotate()) {
+        if self.is_due(Next::Run(bytes)) && self.leave_file() {
+            self.tell_again(&introduction);
+            self.renew();
+        } else {
             self.introduce(&introduction);
         }
     }

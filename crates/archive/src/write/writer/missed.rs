@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Form, Writer};
 use crate::format::event::RawEvent;
-use crate::format::record::Missed;
+use crate::format::record::{Block, Missed};
 
 impl<W: Write> Writer<W> {
     /// Goes on with a lane. The record of an event that is written by itself accounts for no other
@@ -19,6 +19,24 @@ impl<W: Write> Writer<W> {
             self.tell_moved();
             self.positions.note_told(lane, number, next);
         }
+    }
+
+    /// The next block accounts for what another one did, whose events are written anew. Further
+    /// blocks of its events account for nothing more.
+    pub(crate) fn accounts_for(&mut self, block: &Block) {
+        self.account = Some((block.from.clone(), block.positions.clone()));
+    }
+
+    /// What the block that ends here accounts for.
+    pub(super) fn accounted(&mut self) -> (Vec<(u64, u64)>, Vec<(u64, u64)>) {
+        let Some((from, positions)) = &mut self.account else {
+            return (self.positions.tell(), self.positions.all().to_vec());
+        };
+        let told = (from.clone(), positions.clone());
+        if !from.is_empty() {
+            *from = positions.clone();
+        }
+        told
     }
 
     /// Writes how many events were overwritten before they could be written, and the number of the
@@ -149,5 +167,52 @@ impl<W: Write> Writer<W> {
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::event::SingleEvent;
+    use crate::format::frame::{Frames, Part};
+    use crate::format::record::{Record, decode};
+
+    #[test]
+    fn a_block_that_is_written_anew_as_two_accounts_for_its_entries_once() {
+        let positions = vec![(0, 9), (1, 4)];
+        for from in [vec![(0, 5)], Vec::new()] {
+            let mut file = Vec::new();
+            let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+            writer.accounts_for(&Block {
+                from: from.clone(),
+                positions: positions.clone(),
+                ..Block::default()
+            });
+            for number in [5, 7] {
+                let event = RawEvent {
+                    lane: Some(0),
+                    number: Some(number),
+                    ..RawEvent::default()
+                };
+                writer.event(&event).unwrap();
+                writer.end_block();
+            }
+            writer.flush().unwrap();
+            let blocks = Frames::new(&file).map(|part| match part {
+                Part::Frame { record, .. } => match decode(record, &mut SingleEvent::default()) {
+                    Some(Record::Block(block)) => (block.from, block.positions),
+                    other => panic!("{other:?}"),
+                },
+                Part::Damage(place) => panic!("damage at {place:?}"),
+            });
+            let blocks: Vec<_> = blocks.collect();
+            // The second one goes on where the first one ends, or does not say where, as before.
+            let behind = match from.is_empty() {
+                true => Vec::new(),
+                false => positions.clone(),
+            };
+            let expected = [(from, positions.clone()), (behind, positions.clone())];
+            assert_eq!(blocks, expected);
+        }
     }
 }

@@ -42,6 +42,9 @@ const MOST_INTERNED: usize = 1 << 16;
 /// The writer writes when so many bytes are waiting.
 const BUFFER: usize = 1 << 20;
 
+/// From where a block goes on with lanes, and how far, as in [`Block`].
+type Account = (Vec<(u64, u64)>, Vec<(u64, u64)>);
+
 /// Writes the archive of one ring.
 ///
 /// After [`Writer::flush`], everything that the writer was given is in the file. Before, the file
@@ -68,6 +71,8 @@ pub struct Writer<W> {
     /// output is asked again.
     room: u64,
     positions: Positions,
+    /// What the next block accounts for, if not what its events do: where it goes on, and how far.
+    account: Option<Account>,
     fields: Fields,
     record: Vec<u8>,
     event: EventRecord,
@@ -95,6 +100,7 @@ impl<W: Write> Writer<W> {
             compressed: Vec::new(),
             room: 0,
             positions: Positions::default(),
+            account: None,
             fields: Fields::default(),
             record: Vec::new(),
             event: EventRecord::default(),
@@ -295,6 +301,7 @@ impl<W: Write> Writer<W> {
         if self.waiting == 0 {
             return;
         }
+        let (from, positions) = self.accounted();
         let codec = self.packer.codec();
         let (packed, ranges) = (&mut self.packed, &mut self.ranges);
         self.packer.finish(&self.interned, packed, ranges);
@@ -312,8 +319,8 @@ impl<W: Write> Writer<W> {
             last_unix,
             ranges: ranges::worth(&self.ranges, payload),
             payload: Some(payload),
-            from: self.positions.tell(),
-            positions: self.positions.all().to_vec(),
+            from,
+            positions,
         };
         block.encode(&mut self.fields, &mut self.record);
         self.frame();

@@ -1,0 +1,113 @@
+//! Any archive with any holes, copied: the copy has them as well.
+
+use proptest::prelude::*;
+use timeline::{Event, Order};
+
+use crate::read::archive::Archive;
+use crate::read::columns::BlockColumns;
+use crate::read::samples::{chain, changes, frames, runs};
+use crate::read::select::{Places, Select};
+use crate::read::unit::UnitInfo;
+
+/// Wants the events with some ticks.
+#[derive(Clone, Copy)]
+struct Some {
+    every: u64,
+    until: u64,
+}
+
+impl Some {
+    fn has(self, ticks: u64) -> bool {
+        ticks < self.until && (ticks / 10 % 7).is_multiple_of(self.every)
+    }
+}
+
+impl Select for Some {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        unit.ticks.0 < self.until
+    }
+
+    fn choose(&mut self, _: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
+        places.ask_all();
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        event.important || self.has(event.ticks)
+    }
+}
+
+fn events(archive: &Archive) -> Vec<Event> {
+    archive.events_by_time(Order::OldestFirst).collect()
+}
+
+/// The same as [`chain`] says, but for the first event behind a block that cannot be read: it is in
+/// no hole by itself.
+fn chain_of(archive: &Archive, events: &[Event]) -> Vec<(u64, bool)> {
+    let (mut reader, mut read) = (archive.unit_reader(), Vec::new());
+    let lossy = archive
+        .units()
+        .filter(|unit| reader.read(unit.number, &mut read) > 0);
+    let lossy: Vec<(u64, u64)> = lossy.map(|unit| unit.ticks).collect();
+    let events = events.iter().filter(|event| !event.important);
+    let events: Vec<&Event> = events.collect();
+    let goes_on = |at: usize| {
+        let (before, event) = (events[at.checked_sub(1)?], events[at]);
+        let stretch =
+            |event: &Event| archive.stretch(event.ticks, event.time.map_or(0, Into::into));
+        let is_lost = |(first, last): &(u64, u64)| before.ticks <= *last && event.ticks >= *first;
+        Some(stretch(event).goes_on(stretch(before)) && !lossy.iter().any(is_lost))
+    };
+    let each = events.iter().enumerate();
+    each.map(|(at, event)| (event.ticks, goes_on(at).unwrap_or(false)))
+        .collect()
+}
+
+/// What [`chain`] says of the events that are left: nothing is missing if it is not on the way.
+fn chosen(chain: &[(u64, bool)], select: Some) -> Vec<(u64, bool)> {
+    let (mut all, mut is_whole) = (Vec::new(), true);
+    for (ticks, goes_on) in chain {
+        is_whole &= *goes_on;
+        if select.has(*ticks) {
+            all.push((*ticks, is_whole && !all.is_empty()));
+            is_whole = true;
+        }
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn a_copy_has_the_holes_of_its_archive_and_no_others(
+        runs in runs(),
+        changes in changes(),
+        every in 1_u64..5,
+        until in prop_oneof![Just(u64::MAX), 1_000..4_000_u64],
+    ) {
+        let archive = Archive::from_bytes(frames(&runs, &changes).concat());
+        let select = Some { every, until };
+        let of_archive = events(&archive);
+        let mut saved = Vec::new();
+        archive.copy_where(&mut saved, &mut select.clone()).unwrap();
+        let saved = Archive::from_bytes(saved);
+        prop_assert!(saved.damage().is_empty());
+        prop_assert_eq!(chain(&events(&saved)), chosen(&chain_of(&archive, &of_archive), select));
+        prop_assert_eq!(saved.gone(), archive.gone());
+        prop_assert_eq!(saved.repeated(), archive.repeated());
+        prop_assert_eq!(saved.missed(), archive.missed());
+
+        let (mut whole, mut repaired) = (Vec::new(), Vec::new());
+        let copied = archive.copy(&mut whole).unwrap();
+        prop_assert_eq!(copied.bytes, whole.len() as u64);
+        let copied = archive.repair(&mut repaired).unwrap();
+        prop_assert_eq!((copied.bytes, copied.counted), (repaired.len() as u64, archive.gone()));
+        let (whole, repaired) = (Archive::from_bytes(whole), Archive::from_bytes(repaired));
+        for (copy, gone) in [(&whole, archive.gone()), (&repaired, 0)] {
+            prop_assert!(copy.damage().is_empty());
+            prop_assert_eq!(chain(&events(copy)), chain(&of_archive));
+            prop_assert_eq!(copy.gone(), gone);
+            prop_assert_eq!(copy.missed() + gone, archive.missed() + archive.gone());
+            let counts = |events: &[Event]| events.iter().map(|e| e.missed).collect::<Vec<_>>();
+            prop_assert_eq!(counts(&events(copy)), counts(&of_archive));
+        }
+    }
+}
