@@ -1,11 +1,14 @@
-//! tail of an archive that is being recorded.
+//! tail of an archive that is being recorded, and what other followers of one say.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 
+use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
+use timeline::{Priority, event};
 
 use crate::command::*;
+use crate::damaged::frames;
 use crate::mixture::Mixture;
 use crate::support::Name;
 
@@ -121,4 +124,85 @@ fn a_recording_without_events_yet_is_an_archive() {
     recorder.succeed();
     let (lines, _) = tail.succeed();
     assert_eq!(lines.len(), 3);
+}
+
+/// Logs spans, and ends.
+fn breaths(name: &Name, count: u64) {
+    let tl = name.create(1024);
+    for number in 0..count {
+        event!(
+            tl,
+            Priority::Info,
+            "engine",
+            "begin breath {number}",
+            number
+        );
+        event!(tl, Priority::Info, "engine", "end breath {number}", number);
+    }
+}
+
+/// An archive, and how long it was before it grew by much that is missing: entries that were
+/// overwritten, runs that nobody recorded, and frames that were damaged.
+fn lacking_growth(name: &Name, archive: &str) -> (Vec<u8>, usize) {
+    let record = || {
+        let words = ["record", name.path(), "-o", archive, "--once", "--plain"];
+        succeed(&[&words[..], &["--fsync", "never"]].concat());
+    };
+    breaths(name, 20);
+    record();
+    let grown_from = fs::metadata(archive).unwrap().len() as usize;
+    for count in [5, 20_000] {
+        timeline::unlink(name.path()).unwrap();
+        breaths(name, count);
+    }
+    record();
+    let mut bytes = fs::read(archive).unwrap();
+    let frames = frames(&bytes);
+    let middle = (frames.len() + frames.partition_point(|at| *at < grown_from)) / 2;
+    bytes[frames[middle] + 20] ^= 1;
+    (bytes, grown_from)
+}
+
+#[test]
+fn all_followers_of_an_archive_say_the_same_of_what_is_missing() {
+    let (name, folder) = (Name::new("growing-lacks"), tempfile::tempdir().unwrap());
+    let path = |file: &str| folder.path().join(file).display().to_string();
+    let (bytes, grown_from) = lacking_growth(&name, &path("whole.tla"));
+    let (growing, log) = (path("growing.tla"), path("live.hlog"));
+    fs::write(&growing, &bytes[..grown_from]).unwrap();
+    // As a recorder does.
+    let file = fs::OpenOptions::new().append(true).open(&growing).unwrap();
+    let mut file = Flock::lock(file, FlockArg::LockExclusiveNonblock).unwrap();
+    let mut tail = Running::start(&["tail", &growing, "-n", "1"]);
+    let follow = ["histogram", &growing, "--follow", "--interval", "1ms"];
+    let of_log = Running::start(&[&follow[..], &["-o", &log]].concat());
+    tail.stdout_until("the newest", |lines| lines.len() == 1);
+    eventually("the log", || fs::exists(&log).unwrap());
+    file.write_all(&bytes[grown_from..]).unwrap();
+    drop(file);
+
+    let (status, _, mut of_tail) = tail.finish();
+    assert_eq!(status.code(), Some(1), "{of_tail:?}");
+    assert!(of_tail.pop().unwrap().contains("events shown"));
+    for what in ["recorded", "between two runs", "whole frame", "gone here"] {
+        let is_said = of_tail.iter().any(|line| line.contains(what));
+        assert!(is_said, "{what}: {of_tail:?}");
+    }
+    let (status, _, said) = of_log.finish();
+    assert_eq!(status.code(), Some(1), "{said:?}");
+    let so = ": open spans are forgotten";
+    let said: Vec<_> = said
+        .iter()
+        .filter_map(|line| line.strip_suffix(so))
+        .collect();
+    assert_eq!(said, of_tail);
+    let written = fs::read_to_string(&log).unwrap();
+    for what in [
+        "entries overwritten before they were recorded, between 20",
+        "#[timeline: an unknown number of entries, because no recorder ran",
+        "bytes of no whole frame, between 20",
+        "recorded and gone since, between 20",
+    ] {
+        assert!(written.contains(what), "{what}: {written}");
+    }
 }

@@ -13,6 +13,7 @@ mod failure;
 mod filters;
 mod format;
 mod generate;
+mod growth;
 mod health;
 mod histogram;
 mod import;

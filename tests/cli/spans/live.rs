@@ -2,6 +2,7 @@
 //! They tell what was overwritten before it was read, and go on with the next run of the program.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -120,10 +121,20 @@ fn what_a_ring_had_overwritten_is_told_in_the_table_and_in_the_log() {
     );
     let text = succeed(&["histogram", name.path()]).stdout;
     assert!(text.contains("\n      missed "), "{text}");
+    let second = text.lines().nth(1).unwrap();
+    assert!(
+        second.starts_with("      missed "),
+        "before all rows: {text}"
+    );
     succeed(&["histogram", name.path(), "-o", &log]);
     let written = fs::read_to_string(&log).unwrap();
     assert!(
         written.contains("entries overwritten before they were read"),
+        "{written}"
+    );
+    let of = |what| written.find(what).unwrap();
+    assert!(
+        of("overwritten") < of("HIST") && of("BaseTime") < of("overwritten"),
         "{written}"
     );
 }
@@ -292,4 +303,81 @@ fn names_like_no_other_are_waited_for_and_so_is_any_pattern() {
         running.signal(Signal::SIGINT);
         running.succeed();
     }
+}
+
+#[test]
+fn what_the_next_run_overwrote_is_missing_since_that_began() {
+    let (name, directory) = (Name::new("histogram-since"), tempfile::tempdir().unwrap());
+    let log = directory.path().join("since.hlog").display().to_string();
+    let first = name.create(1024);
+    let words = ["histogram", name.path(), "--follow", "--interval", "5ms"];
+    let mut json = Running::start(&[&words[..], &["--json"]].concat());
+    let of_log = Running::start(&[&words[..], &["-o", &log]].concat());
+    let is_in_log = || fs::read_to_string(&log).is_ok_and(|log| log.contains(",HIST"));
+    eventually("both to read", || {
+        breaths(&first, 1);
+        let json = json.stdout_now();
+        json.iter().any(|line| line.contains("engine.breath")) && is_in_log()
+    });
+    stop(&json);
+    stop(&of_log);
+    breaths(&first, 3);
+    drop(first);
+    timeline::unlink(name.path()).unwrap();
+    let second = name.create(1024);
+    breaths(&second, 10_000);
+    // What the former timeline's intervals must not reach before it is read.
+    let logged = SystemTime::now();
+    eventually("some intervals to pass", || {
+        logged.elapsed().unwrap() > Duration::from_millis(100)
+    });
+    json.signal(Signal::SIGCONT);
+    of_log.signal(Signal::SIGCONT);
+    let is_told = |lines: &[String]| lines.iter().any(|line| line.contains("created again"));
+    json.stderr_until("the restart", is_told);
+    let mut of_log = of_log;
+    of_log.stderr_until("the restart", is_told);
+    json.signal(Signal::SIGINT);
+    of_log.signal(Signal::SIGINT);
+    let (lines, said) = json.succeed();
+    let late: Vec<_> = said.iter().filter(|line| line.contains("late")).collect();
+    assert!(late.is_empty(), "{late:?}");
+    let created = name.attach().info().created_unix_nanos as f64 / 1e9;
+    let missed = rows(&lines, "missed");
+    let [missed] = &missed[..] else {
+        panic!("expected one loss, got {missed:?}");
+    };
+    let (since, until) = (missed["since"].as_f64(), missed["until"].as_f64());
+    assert!(
+        since.is_some_and(|since| (since - created).abs() < 0.0011),
+        "{missed} {created}"
+    );
+    assert!(until > since, "{missed}");
+    assert!(
+        (18_900..20_000).contains(&missed["entries"].as_u64().unwrap()),
+        "{missed}"
+    );
+    assert_eq!(missed["what"], "unread");
+    // It stands before the interval in which it begins.
+    let at = lines
+        .iter()
+        .position(|line| line.contains("\"missed\""))
+        .unwrap();
+    let (before, behind) = (
+        rows(&lines[..at], "interval"),
+        rows(&lines[at..], "interval"),
+    );
+    let end = |row: &Value| row["start"].as_f64().unwrap() + row["length"].as_f64().unwrap();
+    assert!(
+        before.iter().all(|row| end(row) <= since.unwrap() + 1e-6),
+        "{missed}"
+    );
+    assert!(
+        behind.iter().all(|row| end(row) > since.unwrap()),
+        "{missed}"
+    );
+    of_log.succeed();
+    let written = fs::read_to_string(&log).unwrap();
+    let is_loss = |line: &&str| line.contains("overwritten before they were read");
+    assert_eq!(written.lines().filter(is_loss).count(), 1, "{written}");
 }

@@ -1,7 +1,7 @@
 //! Finds the durations of a timeline or an archive.
 
-use timeline::{Attached, Event, Order};
-use timeline_latency::intervals::Missed;
+use timeline::{Event, Order};
+use timeline_latency::intervals::{Lack, Missed};
 use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, each_duration};
 use timeline_search::{Filter, Query};
 
@@ -18,8 +18,10 @@ pub struct Finding<'a> {
     filter: Filter<'a>,
     query: &'a Query,
     longest: u64,
-    /// What the ring had overwritten when it was read.
+    /// What the ring had overwritten when it was read to the end.
     overwritten: Option<Missed>,
+    /// The same when reading began.
+    overwritten_before: Option<Missed>,
 }
 
 impl<'a> Finding<'a> {
@@ -36,7 +38,14 @@ impl<'a> Finding<'a> {
             query,
             longest: durations.longest(),
             overwritten: None,
+            overwritten_before: None,
         }
+    }
+
+    /// What the ring has overwritten up to now, if it is one and has: none of that is read.
+    pub fn begin(&mut self, reading: &Reading) -> Option<Missed> {
+        self.overwritten_before = self.overwritten_before.or_else(|| overwritten(reading));
+        self.overwritten_before
     }
 
     /// Tells `found` of all durations that there are, in the order of their ends, and which series
@@ -46,11 +55,12 @@ impl<'a> Finding<'a> {
         F: FnMut(&[Series], Found),
     {
         let Some(archive) = reading.archive() else {
+            self.begin(reading);
             let mut events = reading.events(Order::OldestFirst);
             for event in events.by_ref() {
                 self.add(&event, &mut found);
             }
-            self.overwritten = reading.ring().and_then(overwritten);
+            self.overwritten = overwritten(reading);
             return events.report();
         };
         let wanted = Wanted {
@@ -62,9 +72,16 @@ impl<'a> Finding<'a> {
         Ok(())
     }
 
-    /// What the ring had overwritten before it was read, if it is one and had.
+    /// What the ring has overwritten while it was read, if it is one and has.
     pub fn overwritten(&self) -> Option<Missed> {
-        self.overwritten
+        let (all, before) = (self.overwritten?, self.overwritten_before);
+        let entries = |missed: Missed| missed.what.entries().unwrap_or(0);
+        let new = entries(all).saturating_sub(before.map_or(0, entries));
+        (new > 0).then_some(Missed {
+            what: Lack::Unread(new),
+            since: before.map_or(all.since, |before| before.until),
+            ..all
+        })
     }
 
     /// Fails if there is nothing of the name of a measure.
@@ -121,13 +138,13 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// What a ring has overwritten, from its creation on.
-fn overwritten(at: &Attached) -> Option<Missed> {
-    let info = at.info();
+/// What a ring has overwritten, from its creation on, if it is one and has.
+fn overwritten(reading: &Reading) -> Option<Missed> {
+    let info = reading.ring()?.info();
     let entries = info.entries_written.saturating_sub(info.entries_held);
     let until = info.complete_since_unix_nanos;
     until.filter(|_| entries > 0).map(|until| Missed {
-        entries,
+        what: Lack::Unread(entries),
         since: info.created_unix_nanos,
         until,
     })

@@ -2,9 +2,8 @@
 //! It also goes on with the next runs of a program.
 
 use timeline::{Event, FollowFrom};
-use timeline_archive::Archive;
 use timeline_latency::Measure;
-use timeline_latency::intervals::Missed;
+use timeline_latency::intervals::{Lack, Missed};
 use timeline_search::Query;
 
 use super::Args;
@@ -12,8 +11,7 @@ use super::output::{About, Output};
 use super::recording::{Recording, check_series, unit};
 use crate::durations::{Finding, refuse_unknown};
 use crate::failure::{Failure, Result};
-use crate::format::things;
-use crate::output as messages;
+use crate::growth::{self, Growth};
 use crate::reading::Reading;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{Pause, Signals, Woken};
@@ -36,15 +34,15 @@ pub fn run(args: &Args) -> Result {
         output: Output::new(args, About::of(&args.target, &measures))?,
         end: None,
     };
-    let mut from = FollowFrom::Now;
-    while let Ended::Replaced(next) = following.run(&reading, from)? {
+    let mut begin = (FollowFrom::Now, now());
+    while let Ended::Replaced(next) = following.run(&reading, begin)? {
         if let Some(before) = reading.ring() {
             restart::report(before, &next);
         }
+        // Of the next run, even the first events matter.
+        begin = (FollowFrom::Start, next.info().created_unix_nanos);
         reading = Reading::of(&args.target, Opened::Ring(next));
         following.recording.next_source();
-        // Of the next run, even the first events matter.
-        from = FollowFrom::Start;
     }
     following.output.finish()?;
     following.recording.report();
@@ -64,27 +62,32 @@ struct Following<'a> {
 }
 
 impl Following<'_> {
-    /// Follows one timeline or archive until it ends, or another timeline takes its name.
-    fn run(&mut self, reading: &Reading, from: FollowFrom) -> Result<Ended> {
-        let args = self.args;
+    /// Follows one timeline or archive until it ends, or another timeline takes its name. What
+    /// comes is of after the second part of `begin`.
+    fn run(&mut self, reading: &Reading, begin: (FollowFrom, u64)) -> Result<Ended> {
+        let (args, (from, mut read_at)) = (self.args, begin);
         let mut events = New::of(reading, from)?;
         let mut finding = Finding::new(reading, self.measures, &args.durations, self.query);
         let live = reading.ring().filter(|at| !at.is_snapshot());
         let mut restart = live.map(|at| Restart::new(at, args.target.path()));
         let (mut pause, mut batch, mut next) = (Pause::new(), Vec::new(), None);
-        let mut read_at = now();
+        // The last time at which surely no other timeline had the name.
+        let mut alone_at = read_at;
         let ended = loop {
             // Before the last look, so that no event is left that came before this.
             let (is_live, time) = (events.are_to_come(), now());
-            if let Some(restart) = restart.as_mut().filter(|_| next.is_none())
-                && restart.is_due()
-            {
-                next = restart.next();
+            let is_due = match &mut restart {
+                Some(restart) => next.is_none() && (restart.is_due() || self.end.is_some()),
+                None => true,
+            };
+            if is_due {
+                next = restart.as_mut().and_then(Restart::next);
+                alone_at = if next.is_none() { time } else { alone_at };
             }
             batch.clear();
-            let missed = events.poll(&mut batch)?;
-            if missed > 0 {
-                self.miss(missed, (read_at, now()))?;
+            let lacks = events.poll(&mut batch)?;
+            for what in &lacks {
+                self.miss(*what, (read_at, now()));
             }
             for event in &batch {
                 let recording = &mut self.recording;
@@ -92,13 +95,14 @@ impl Following<'_> {
             }
             self.recording.check()?;
             check_series(args, &finding.matcher)?;
-            // A batch need not have all events that were logged before `time`.
+            // A batch need not have all events that were logged before `time`, and the events of
+            // the next timeline may be as old as the last time at which there was none.
             let newest = batch.last();
-            let reached = newest.map_or(Some(time), |event| reading.source().time(event));
+            let reached = newest.map_or(Some(alone_at), |event| reading.source().time(event));
             if let Some(reached) = reached {
                 self.recording.intervals.pass(reached);
             }
-            read_at = reached.unwrap_or(read_at);
+            read_at = read_at.max(reached.unwrap_or(0));
             let intervals = &mut self.recording.intervals;
             self.output
                 .take(intervals, unit(finding.matcher.series()))?;
@@ -106,7 +110,7 @@ impl Following<'_> {
             if end.is_some_and(|end| reached.is_some_and(|reached| reached >= end)) {
                 break Ended::Done;
             }
-            let is_idle = batch.is_empty() && missed == 0;
+            let is_idle = batch.is_empty() && lacks.is_empty();
             if is_idle && let Some(next) = next {
                 break Ended::Replaced(Box::new(next));
             }
@@ -133,34 +137,25 @@ impl Following<'_> {
         Ok(ended)
     }
 
-    /// Says where entries are missing, wherever durations are shown.
-    fn miss(&mut self, entries: u64, (since, until): (u64, u64)) -> Result {
-        let what = things(entries, "entry");
-        messages::say(format_args!(
-            "{what} missed here, overwritten before they were read: open spans are forgotten"
-        ));
-        self.output.miss(&Missed {
-            entries,
-            since,
-            until,
-        })
+    /// Says what is missing, wherever durations are shown.
+    fn miss(&mut self, what: Lack, (since, until): (u64, u64)) {
+        growth::say(what, growth::SPANS);
+        let until = until.max(since);
+        self.output.miss(Missed { what, since, until });
     }
 }
 
 /// The events that come.
 enum New<'a> {
     Ring(&'a timeline::Attached, Box<timeline::Follow<'a>>),
-    Archive(Box<timeline_archive::ArchiveFollow<'a>>),
+    Archive(Growth<'a>),
 }
 
 impl<'a> New<'a> {
     fn of(reading: &'a Reading, from: FollowFrom) -> Result<New<'a>> {
-        let of_archive = |archive: &'a Archive| -> Result<New<'a>> {
-            Ok(New::Archive(Box::new(archive.follow()?)))
-        };
         match (reading.ring(), reading.archive()) {
             (Some(at), _) => Ok(New::Ring(at, Box::new(at.follow(from)))),
-            (_, Some(archive)) => of_archive(archive),
+            (_, Some(archive)) => Ok(New::Archive(Growth::of(archive)?)),
             (None, None) => Err(Failure::Message("nothing can be followed here".into())),
         }
     }
@@ -169,19 +164,20 @@ impl<'a> New<'a> {
     fn are_to_come(&self) -> bool {
         match self {
             New::Ring(at, _) => !at.is_snapshot(),
-            New::Archive(follow) => follow.is_recorded(),
+            New::Archive(growth) => growth.is_recorded(),
         }
     }
 
-    /// Appends the events that are new. Returns how many entries were missed.
-    fn poll(&mut self, batch: &mut Vec<Event>) -> Result<u64> {
+    /// Appends the events that are new. Returns what is missing among them.
+    fn poll(&mut self, batch: &mut Vec<Event>) -> Result<Vec<Lack>> {
         match self {
             New::Ring(at, follow) => {
                 let missed = follow.poll(batch);
                 at.intact()?;
-                Ok(missed)
+                let lack = (missed > 0).then_some(Lack::Unread(missed));
+                Ok(lack.into_iter().collect())
             }
-            New::Archive(follow) => Ok(follow.poll(batch)?),
+            New::Archive(growth) => growth.poll(batch),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Takes intervals: as a table, an interval log, all percentiles, or a picture.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
@@ -69,6 +70,8 @@ pub struct Output<'a> {
     /// Those that wait for the heading of the table.
     kept: Vec<Interval>,
     kept_bytes: usize,
+    /// What is missing, and was not written yet: it stands before the intervals behind it.
+    losses: VecDeque<Missed>,
     plots: Plots<'a>,
     unit: Unit,
 }
@@ -102,6 +105,7 @@ impl<'a> Output<'a> {
             count: 0,
             kept: Vec::new(),
             kept_bytes: 0,
+            losses: VecDeque::new(),
             plots: Plots::new(&args.plots, &args.target.path().display().to_string())?,
             unit: Unit::default(),
         })
@@ -116,6 +120,10 @@ impl<'a> Output<'a> {
         self.unit = unit;
         while let Some(interval) = intervals.due() {
             self.add(interval)?;
+        }
+        // Nobody who follows waits for an interval to end.
+        if self.args.follow {
+            self.tell_losses(intervals.next_end())?;
         }
         Ok(())
     }
@@ -157,66 +165,70 @@ impl<'a> Output<'a> {
         match &mut self.to {
             To::Rows if self.args.follow || self.args.csv || self.args.json => {
                 self.begin_table(FOLLOWED)?;
-                return self.add_row(&interval);
             }
             To::Rows => {
                 self.kept_bytes += 8 * interval.histogram.distinct_values();
-                if self.kept.len() >= MOST_WAITING || self.kept_bytes > MOST_BYTES {
-                    self.begin_table_of_kept()?;
-                    return self.add_row(&interval);
+                if self.kept.len() < MOST_WAITING && self.kept_bytes <= MOST_BYTES {
+                    self.kept.push(interval);
+                    return Ok(());
                 }
-                self.kept.push(interval);
+                self.begin_table_of_kept()?;
             }
-            To::Table(_) => return self.add_row(&interval),
-            To::Log(log) => {
-                let log = match log {
-                    Some(log) => log,
-                    None => {
-                        let start = Some(interval.origin);
-                        log.insert(Log::begin(self.args, &self.about, start)?)
-                    }
-                };
-                log.write(|to| to.write(&interval))?;
+            To::Log(log @ None) => {
+                *log = Some(Log::begin(self.args, &self.about, Some(interval.origin))?);
+            }
+            To::Table(_) | To::Log(Some(_)) | To::Percentiles => {}
+        }
+        self.add_row(&interval)
+    }
+
+    /// Takes what is missing: it is told in the table, or as a comment of the log, before the
+    /// interval in which it begins.
+    pub fn miss(&mut self, missed: Missed) {
+        self.losses.push_back(missed);
+    }
+
+    /// Tells what is missing since before this time.
+    fn tell_losses(&mut self, before: u64) -> Result {
+        while let Some(missed) = self.losses.front().copied()
+            && missed.since < before
+        {
+            self.losses.pop_front();
+            if let To::Rows = self.to {
+                self.begin_table(FOLLOWED)?;
+            }
+            match &mut self.to {
+                To::Table(table) => {
+                    table.missed(&missed)?;
+                    table.flush()?;
+                }
+                To::Log(Some(log)) => {
+                    log.write(|to| to.comment(&format!("[timeline: {missed}]")))?;
+                    log.write(LogWriter::flush)?;
+                }
+                To::Rows | To::Log(None) | To::Percentiles => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an interval, and before it what is missing until its end.
+    fn add_row(&mut self, interval: &Interval) -> Result {
+        self.tell_losses(interval.start.saturating_add(interval.length))?;
+        match &mut self.to {
+            To::Table(table) => {
+                table.interval(interval)?;
+                if self.args.follow {
+                    table.flush()?;
+                }
+            }
+            To::Log(Some(log)) => {
+                log.write(|to| to.write(interval))?;
                 if self.args.follow {
                     log.write(LogWriter::flush)?;
                 }
             }
-            To::Percentiles => {}
-        }
-        Ok(())
-    }
-
-    /// Says that entries are missing: in the table, or as a comment of the log.
-    pub fn miss(&mut self, missed: &Missed) -> Result {
-        match self.to {
-            To::Rows if self.args.follow => self.begin_table(FOLLOWED)?,
-            To::Rows => self.begin_table_of_kept()?,
-            To::Log(None) => {
-                let log = Log::begin(self.args, &self.about, None)?;
-                self.to = To::Log(Some(log));
-            }
-            _ => {}
-        }
-        match &mut self.to {
-            To::Table(table) => {
-                table.missed(missed)?;
-                table.flush()?;
-            }
-            To::Log(Some(log)) => {
-                log.write(|to| to.comment(&format!("[timeline: {missed}]")))?;
-                log.write(LogWriter::flush)?;
-            }
             To::Rows | To::Log(None) | To::Percentiles => {}
-        }
-        Ok(())
-    }
-
-    fn add_row(&mut self, interval: &Interval) -> Result {
-        if let To::Table(table) = &mut self.to {
-            table.interval(interval)?;
-            if self.args.follow {
-                table.flush()?;
-            }
         }
         Ok(())
     }
@@ -249,9 +261,12 @@ impl<'a> Output<'a> {
 
     /// Ends it: writes what waits, the totals, and the picture.
     pub fn finish(mut self) -> Result {
-        if let To::Rows = self.to {
-            self.begin_table_of_kept()?;
+        match &mut self.to {
+            To::Rows => self.begin_table_of_kept()?,
+            To::Log(log @ None) => *log = Some(Log::begin(self.args, &self.about, None)?),
+            To::Table(_) | To::Log(Some(_)) | To::Percentiles => {}
         }
+        self.tell_losses(u64::MAX)?;
         match &mut self.to {
             To::Table(table) => {
                 for summary in self.summaries.iter() {
@@ -259,13 +274,7 @@ impl<'a> Output<'a> {
                 }
                 table.flush()?;
             }
-            To::Log(log) => {
-                let log = match log.take() {
-                    Some(log) => log,
-                    None => Log::begin(self.args, &self.about, None)?,
-                };
-                log.finish()?;
-            }
+            To::Log(log) => log.take().map_or(Ok(()), Log::finish)?,
             To::Percentiles => self.print_percentiles()?,
             To::Rows => {}
         }

@@ -138,6 +138,10 @@ pub fn run(args: &Args) -> Result {
     let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
     let mut recording = Recording::new(args, &measures)?;
     let mut output = Output::new(args, About::of(&args.target, &measures))?;
+    // Before the events are read: it stands before them.
+    if let Some(missed) = finding.begin(&reading) {
+        output.miss(missed);
+    }
     let mut result = Ok(());
     finding.all(&reading, |series, found| {
         if result.is_ok() {
@@ -152,7 +156,7 @@ pub fn run(args: &Args) -> Result {
     recording.intervals.finish();
     output.take(&mut recording.intervals, unit(finding.matcher.series()))?;
     if let Some(missed) = finding.overwritten() {
-        output.miss(&missed)?;
+        output.miss(missed);
     }
     output.finish()?;
     finding.report();

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use timeline::dump::Durations;
 use timeline::{Event, Order};
-use timeline_archive::{Archive, ArchiveFollow};
+use timeline_archive::Archive;
+use timeline_latency::intervals::Lack;
 use timeline_search::Query;
 
 use super::Args;
@@ -12,9 +13,8 @@ use super::printer::Printer;
 use crate::durations::{Pairing, events_with_edges};
 use crate::failure::{Failure, Result};
 use crate::filters::Wanted;
-use crate::format::{agree, things};
+use crate::growth::{self, Growth};
 use crate::health;
-use crate::output;
 use crate::programs::Programs;
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 
@@ -48,10 +48,9 @@ pub fn follow(
     }
     health::report(path, archive, events.lost());
     drop(events);
-    let mut growth = archive.follow()?;
+    let mut growth = Growth::of(archive)?;
     let mut printer = Printer::new(archive, Some(Programs::of(archive)), args);
     let (mut pause, mut total) = (Pause::new(), 0);
-    let mut told = Told::default();
     loop {
         match printer.print(&batch, out).and_then(|()| out.flush()) {
             Err(error) if signals::is_interrupted(&error) => return Ok(total),
@@ -60,10 +59,14 @@ pub fn follow(
         batch.clear();
         // Before the last look, so that no event is left that was recorded before this check.
         let recorded = growth.is_recorded();
-        let missed = growth.poll(&mut batch)?;
-        total += missed;
-        told.tell(&growth, missed);
-        let idle = batch.is_empty() && missed == 0;
+        let lacks = growth.poll(&mut batch)?;
+        for lack in &lacks {
+            if let Lack::Unrecorded(entries) = lack {
+                total += entries;
+            }
+            growth::say(*lack, "");
+        }
+        let idle = batch.is_empty() && lacks.is_empty();
         batch.iter_mut().for_each(|event| pairing.add(event));
         batch.retain(|event| wanted.has(event));
         if idle && !recorded {
@@ -73,54 +76,6 @@ pub fn follow(
             Woken::Timeout => {}
             Woken::Interrupted => return Ok(total),
             Woken::OutputClosed => return Err(Failure::ClosedPipe),
-        }
-    }
-}
-
-/// Which losses of a growing archive were told.
-#[derive(Default)]
-struct Told {
-    unknown: u64,
-    damaged: u64,
-    removed: u64,
-    gone: u64,
-}
-
-impl Told {
-    /// Tells what else is missing, after a poll that missed so many entries.
-    fn tell(&mut self, growth: &ArchiveFollow, missed: u64) {
-        if missed > 0 {
-            let what = things(missed, "entry");
-            output::say(format_args!(
-                "{what} missed here, overwritten before they were recorded"
-            ));
-        }
-        if growth.missed_unknown() > self.unknown {
-            self.unknown = growth.missed_unknown();
-            output::say(
-                "events before this may be missing, because no recorder ran between two runs",
-            );
-        }
-        if growth.damaged() > self.damaged {
-            let new = growth.damaged() - self.damaged;
-            let what = things(new, "byte");
-            self.damaged = growth.damaged();
-            let belong = agree(new, "belongs", "belong");
-            health::note_incomplete();
-            output::say(format_args!("{what} here {belong} to no whole frame"));
-        }
-        if growth.removed() > self.removed {
-            let what = things(growth.removed() - self.removed, "file");
-            self.removed = growth.removed();
-            output::say(format_args!("{what} removed here before they were read"));
-        }
-        if growth.gone() > self.gone {
-            let new = growth.gone() - self.gone;
-            let what = things(new, "entry");
-            self.gone = growth.gone();
-            health::note_incomplete();
-            let (were, are) = (agree(new, "was", "were"), agree(new, "is", "are"));
-            output::say(format_args!("{what} that {were} recorded {are} gone here"));
         }
     }
 }

@@ -6,6 +6,7 @@ mod printer;
 use std::io::Write;
 
 use timeline::{Attached, Event, Follow, FollowFrom};
+use timeline_latency::intervals::Lack;
 use timeline_search::Query;
 
 use crate::args::Example;
@@ -14,6 +15,7 @@ use crate::durations::Pairing;
 use crate::failure::{Failure, Result};
 use crate::filters::{Filters, Wanted};
 use crate::format::things;
+use crate::growth;
 use crate::output;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
@@ -222,10 +224,7 @@ impl<'a> Follower<'a> {
             self.at.intact()?;
             if missed > 0 {
                 self.missed += missed;
-                let what = things(missed, "entry");
-                output::say(format_args!(
-                    "{what} missed here, overwritten before they were read"
-                ));
+                growth::say(Lack::Unread(missed), "");
             }
             let events = &self.batch;
             match self.printer.print(events, out).and_then(|()| out.flush()) {

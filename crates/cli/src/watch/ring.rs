@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use timeline::{Attached, Follow, FollowFrom};
+use timeline_latency::intervals::Lack;
 use timeline_latency::{Fired, Triggers};
 use timeline_search::Query;
 
@@ -11,7 +12,7 @@ use super::note::is_own;
 use super::session::Session;
 use super::{Args, nanos};
 use crate::failure::{Failure, Result};
-use crate::format::things;
+use crate::growth;
 use crate::output;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::Woken;
@@ -149,11 +150,7 @@ impl<'a> Watcher<'a> {
             let look = self.look();
             self.at.intact()?;
             if look.missed > 0 {
-                let what = things(look.missed, "entry");
-                output::say(format_args!(
-                    "{what} missed here, overwritten before they were read: open spans are \
-                     forgotten"
-                ));
+                growth::say(Lack::Unread(look.missed), growth::SPANS);
             }
             for fired in std::mem::take(&mut self.fired) {
                 session.fire(self.at, &fired)?;

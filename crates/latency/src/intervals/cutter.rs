@@ -241,6 +241,18 @@ impl Intervals {
         self.give_next(last)
     }
 
+    /// The end of the interval that is next given away. What is earlier than that, such as a loss,
+    /// stands before it. All that is known does where there are no intervals yet.
+    pub fn next_end(&self) -> u64 {
+        let (number, tag) = self.next;
+        let Some(base) = self.base.filter(|_| !self.tags.is_empty()) else {
+            return u64::MAX;
+        };
+        // Where one of its tags was given away, all that is earlier stands before that.
+        let passed = number + u64::from(tag == 0);
+        base.saturating_add(passed.saturating_mul(self.length))
+    }
+
     /// Gives away the next interval, of those before `last`.
     fn give_next(&mut self, last: u64) -> Option<Interval> {
         let base = self.base?;

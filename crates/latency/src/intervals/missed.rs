@@ -1,17 +1,88 @@
-//! Entries that were overwritten before they were read, and so are in no interval.
+//! What is in no interval: it was overwritten before it was read, or an archive lacks it.
 
 use std::fmt::{self, Display, Formatter};
 
 use jiff::Timestamp;
 
-/// How many entries were overwritten before they were read, and when: after the first time, up to
-/// which all was read, and before the second one. Times are in nanoseconds since 1970.
+/// What is missing, and how much of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// So many entries were overwritten before they were read.
+    Unread(u64),
+    /// So many entries were overwritten before a recorder read them.
+    Unrecorded(u64),
+    /// Nobody knows how many entries: no recorder ran between two runs of a program.
+    Unknown,
+    /// So many bytes of an archive belong to no whole frame.
+    Damaged(u64),
+    /// So many files of an archive were removed before they were read.
+    Removed(u64),
+    /// So many entries that were recorded are gone, with a frame or a file.
+    Gone(u64),
+}
+
+impl Lack {
+    /// Its name for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lack::Unread(_) => "unread",
+            Lack::Unrecorded(_) => "unrecorded",
+            Lack::Unknown => "unknown",
+            Lack::Damaged(_) => "damaged",
+            Lack::Removed(_) => "removed",
+            Lack::Gone(_) => "gone",
+        }
+    }
+
+    /// How many entries are missing, if that is known.
+    pub fn entries(self) -> Option<u64> {
+        match self {
+            Lack::Unread(entries) | Lack::Unrecorded(entries) | Lack::Gone(entries) => {
+                Some(entries)
+            }
+            Lack::Unknown | Lack::Damaged(_) | Lack::Removed(_) => None,
+        }
+    }
+}
+
+impl Display for Lack {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let entries = |count| things(count, "entry", "entries");
+        match *self {
+            Lack::Unread(count) => {
+                write!(f, "{} overwritten before they were read", entries(count))
+            }
+            Lack::Unrecorded(count) => {
+                let entries = entries(count);
+                write!(f, "{entries} overwritten before they were recorded")
+            }
+            Lack::Unknown => f.write_str(
+                "an unknown number of entries, because no recorder ran between two runs",
+            ),
+            Lack::Damaged(count) => {
+                let bytes = things(count, "byte", "bytes");
+                write!(f, "{bytes} of no whole frame")
+            }
+            Lack::Removed(count) => {
+                let files = things(count, "file", "files");
+                write!(f, "{files} removed before they were read")
+            }
+            Lack::Gone(count) => {
+                let entries = entries(count);
+                write!(f, "{entries} recorded and gone since")
+            }
+        }
+    }
+}
+
+/// What is missing, and when: after the first time, up to which all was read, and before the second
+/// one. Times are in nanoseconds since 1970.
 ///
 /// # Example
 /// ```
-/// use timeline_latency::intervals::Missed;
+/// use timeline_latency::intervals::{Lack, Missed};
 /// let missed = Missed {
-///     entries: 4096,
+///     what: Lack::Unread(4096),
 ///     since: 1_500_000_000_000_000_000,
 ///     until: 1_500_000_002_500_000_000,
 /// };
@@ -23,11 +94,11 @@ use jiff::Timestamp;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missed {
-    /// How many entries.
-    pub entries: u64,
+    /// What is missing.
+    pub what: Lack,
     /// Up to this time all was read.
     pub since: u64,
-    /// They were overwritten by then.
+    /// It was missing by then.
     pub until: u64,
 }
 
@@ -37,18 +108,22 @@ impl Display for Missed {
             let time = Timestamp::from_nanosecond(nanos.into());
             time.map_or_else(|_| nanos.to_string(), |time| format!("{time:.3}"))
         };
-        let digits = self.entries.to_string();
-        let mut count = String::new();
-        for (place, digit) in digits.chars().enumerate() {
-            if place > 0 && (digits.len() - place).is_multiple_of(3) {
-                count.push(',');
-            }
-            count.push(digit);
-        }
-        let (since, until) = (time(self.since), time(self.until));
-        write!(
-            f,
-            "{count} entries overwritten before they were read, between {since} and {until}"
-        )
+        let Missed { what, since, until } = *self;
+        let (since, until) = (time(since), time(until));
+        write!(f, "{what}, between {since} and {until}")
     }
+}
+
+/// A number of things, in words.
+fn things(count: u64, one: &str, many: &str) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    let word = if count == 1 { one } else { many };
+    format!("{text} {word}")
 }

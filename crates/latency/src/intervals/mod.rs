@@ -57,7 +57,7 @@ pub use log_writer::{LogHeader, LogWriter};
 #[cfg(feature = "logs")]
 pub use merge::{Merged, merge};
 #[cfg(feature = "logs")]
-pub use missed::Missed;
+pub use missed::{Lack, Missed};
 pub use shape::{HIGHEST, Shape, corrected, record, record_corrected};
 pub use spark::spark_line;
 pub use summary::{PERCENTILES, Row, Summaries, Summary};

@@ -7,7 +7,7 @@ use timeline::dump::printable;
 
 use super::error::Result;
 use super::interval::Interval;
-use super::missed::Missed;
+use super::missed::{Lack, Missed};
 use super::seconds;
 use super::spark::spark_line;
 use super::summary::{PERCENTILES, Row, Summary};
@@ -133,7 +133,7 @@ impl<W: Write> Table<W> {
         self.row(&place, summary.tag.as_deref(), &summary.row(), &spark)
     }
 
-    /// Says that entries are missing here: in a line of its own, but not among comma-separated
+    /// Says what is missing here: in a line of its own, but not among comma-separated
     /// values, whose readers know no other rows.
     ///
     /// # Errors
@@ -143,17 +143,20 @@ impl<W: Write> Table<W> {
         match self.format {
             TableFormat::Text => writeln!(out, "{:>12} {missed}", "missed")?,
             TableFormat::Json => {
-                let Missed {
-                    entries,
-                    since,
-                    until,
-                } = missed;
-                let [since, until] = [since, until].map(|time| seconds::format(*time as i64));
-                writeln!(
+                let Missed { what, since, until } = *missed;
+                let (name, entries) = (what.name(), what.entries());
+                let entries = entries.map_or("null".to_owned(), |entries| entries.to_string());
+                write!(
                     out,
-                    "{{\"type\":\"missed\",\"entries\":{entries},\"since\":{since},\
-                     \"until\":{until}}}"
+                    "{{\"type\":\"missed\",\"what\":\"{name}\",\"entries\":{entries}"
                 )?;
+                match what {
+                    Lack::Damaged(bytes) => write!(out, ",\"bytes\":{bytes}")?,
+                    Lack::Removed(files) => write!(out, ",\"files\":{files}")?,
+                    _ => {}
+                }
+                let [since, until] = [since, until].map(|time| seconds::format(time as i64));
+                writeln!(out, ",\"since\":{since},\"until\":{until}}}")?;
             }
             TableFormat::Csv => {}
         }
