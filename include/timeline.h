@@ -1725,8 +1725,8 @@ double timeline_histogram_mean(const struct timeline_histogram_t *histogram);
 
 /**
  * Returns how many events have no other half, so that nothing was recorded: it was overwritten,
- * or never logged. Spans that are open do not count. 0 for NULL. One thread at a time for each
- * histogram.
+ * or never logged. Spans that are open do not count, but those do that were open in a timeline
+ * when another one took its name. 0 for NULL. One thread at a time for each histogram.
  *
  * # Safety
  * `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
@@ -1747,7 +1747,8 @@ uint64_t timeline_histogram_missed(const struct timeline_histogram_t *histogram)
 
 /**
  * Returns since when entries are missing, in nanoseconds since 1970: when the last update before
- * the first of those began that `timeline_histogram_missed` counts. 0 for NULL, and if none is
+ * the first of those began that `timeline_histogram_missed` counts, or when their timeline was
+ * made, if that was later. 0 for NULL, and if none is
  * missing. One thread at a time for each histogram.
  *
  * # Safety

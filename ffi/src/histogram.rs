@@ -73,13 +73,13 @@ fn borrowed(
 }
 
 impl timeline_histogram_t {
-    /// Reads what is new. Returns whether there was anything.
+    /// Reads what is new. Returns whether that was all.
     fn read(&mut self) -> bool {
         // Others may log faster than this reads: as many events as the ring holds are enough.
         let (mut read, most) = (0, self.at.info().entries);
         let started = now();
-        let mut is_new = false;
-        while read <= most {
+        let mut is_all = false;
+        while read <= most && !is_all {
             self.fresh.clear();
             let missed = self.follow.poll(&mut self.fresh);
             self.missed.add(missed);
@@ -90,31 +90,45 @@ impl timeline_histogram_t {
                     record(durations, found.value);
                 });
             }
-            if self.fresh.is_empty() && missed == 0 {
-                break;
-            }
-            is_new = true;
+            is_all = self.fresh.is_empty() && missed == 0;
         }
-        self.missed.read_at = started;
-        is_new
+        self.missed.read_at = self.missed.read_at.max(started);
+        is_all
     }
 
-    /// Goes on with the timeline that has the name now, from its beginning. The program was started
-    /// again.
-    fn go_on(&mut self) -> bool {
+    /// Reads what is new, also in the timelines that have taken the name since.
+    fn update(&mut self) {
+        loop {
+            // Before the last look, so that nothing is left that was logged before this check.
+            let next = self.next();
+            match (self.read(), next) {
+                (true, Some(next)) => self.go_on(next),
+                // What is left of the former one is read first, by the next update.
+                (false, _) | (true, None) => return,
+            }
+        }
+    }
+
+    /// The timeline that has the name now, if it is another one.
+    fn next(&self) -> Option<Attached> {
         if self.at.is_snapshot() || !self.at.replaced() {
-            return false;
+            return None;
         }
         // It may not be there, or not finished yet. The next update tells.
-        let Ok(next) = Attached::open(&self.path) else {
-            return false;
-        };
+        Attached::open(&self.path).ok()
+    }
+
+    /// Goes on with another timeline, from its beginning. The program was started again.
+    fn go_on(&mut self, next: Attached) {
         let next = Arc::new(next);
-        self.lost_before = self.lost();
+        // What is open now can end no more.
+        let open = self.matcher.open() as u64;
+        self.lost_before = self.lost().saturating_add(open);
+        // What it has overwritten is missing since it began, and not since the former one was read.
+        self.missed.read_at = next.info().created_unix_nanos;
         // Dropped here, before the timeline that they borrow.
         (self.follow, self.matcher) = borrowed(&next, &self.measures, FollowFrom::Start);
         self.at = next;
-        true
     }
 
     fn lost(&self) -> u64 {
@@ -219,8 +233,7 @@ pub unsafe extern "C-unwind" fn timeline_histogram_update(
     guard(|| {
         // SAFETY: the contract of this function.
         let histogram = unsafe { exclusive(histogram, "the histogram", "timeline_histogram")? };
-        // What the former timeline held is read first.
-        while !histogram.read() && histogram.go_on() {}
+        histogram.update();
         histogram.at.intact()?;
         Ok(TIMELINE_OK)
     })
@@ -287,8 +300,8 @@ pub unsafe extern "C-unwind" fn timeline_histogram_mean(
 }
 
 /// Returns how many events have no other half, so that nothing was recorded: it was overwritten,
-/// or never logged. Spans that are open do not count. 0 for NULL. One thread at a time for each
-/// histogram.
+/// or never logged. Spans that are open do not count, but those do that were open in a timeline
+/// when another one took its name. 0 for NULL. One thread at a time for each histogram.
 ///
 /// # Safety
 /// `histogram` is NULL or was returned by `timeline_histogram` and not freed yet, and no other
@@ -317,7 +330,8 @@ pub unsafe extern "C-unwind" fn timeline_histogram_missed(
 }
 
 /// Returns since when entries are missing, in nanoseconds since 1970: when the last update before
-/// the first of those began that `timeline_histogram_missed` counts. 0 for NULL, and if none is
+/// the first of those began that `timeline_histogram_missed` counts, or when their timeline was
+/// made, if that was later. 0 for NULL, and if none is
 /// missing. One thread at a time for each histogram.
 ///
 /// # Safety

@@ -1,6 +1,8 @@
 /* Percentiles of a program's own spans. histogram DIR: an empty directory. */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <timeline.h>
 
@@ -24,6 +26,56 @@ static void *log_until_the_end(void *none) {
     timeline_log(tl, breath.end, 0, 0, 0, 0);
   }
   return none;
+}
+
+static void log_breaths(int count) {
+  for (int n = 0; n < count; n++) {
+    timeline_log(tl, breath.begin, n, 0, 0, 0);
+    timeline_log(tl, breath.end, n, 0, 0, 0);
+  }
+}
+
+static uint64_t now(void) {
+  struct timespec time;
+  CHECK_EQ(clock_gettime(CLOCK_REALTIME, &time), 0);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void restart(void) {
+  timeline_free(tl);
+  CHECK_EQ(timeline_new(path, 1024, 0, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_define_span(tl, "engine", TIMELINE_INFO, "breath $n", NULL, &breath), TIMELINE_OK);
+}
+
+/* One update reads what the former run left and the next one has. What was open is lost, once. What
+ * the next run overwrote is missing since that began. */
+static void goes_on_once(timeline_histogram_t *all) {
+  const uint64_t lost = timeline_histogram_lost(all);
+  CHECK_EQ(timeline_histogram_reset(all), TIMELINE_OK);
+  log_breaths(3);
+  timeline_log(tl, breath.begin, 0, 0, 0, 0);
+  restart();
+  log_breaths(5);
+  CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  CHECK_EQ(timeline_histogram_count(all), 8);
+  for (int n = 0; n < 3; n++) {
+    CHECK_EQ(timeline_histogram_lost(all), lost + 1);
+    CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+  }
+  CHECK_EQ(timeline_histogram_missed(all), 0);
+  {
+    const uint64_t before = now();
+    restart();
+    const uint64_t after = now();
+    log_breaths(5000);
+    CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+    const uint64_t missed = timeline_histogram_missed(all);
+    CHECK(missed >= 8900 && missed < 10000);
+    CHECK(timeline_histogram_missed_since(all) >= before);
+    CHECK(timeline_histogram_missed_since(all) <= after);
+    CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
+    CHECK_EQ(timeline_histogram_missed(all), missed);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -115,6 +167,7 @@ int main(int argc, char **argv) {
   CHECK_EQ(timeline_histogram_update(all), TIMELINE_OK);
   CHECK_EQ(timeline_histogram_count(all), 7);
   CHECK_EQ(timeline_histogram_missed(all), 0);
+  goes_on_once(all);
   timeline_free(tl);
   timeline_histogram_free(all);
   timeline_histogram_free(every);
