@@ -55,6 +55,16 @@ pub(crate) fn save(segment: &Segment, file: &Path, wanted: Option<Wanted>) -> Re
     replacement.write(|out| whole(segment, out, wanted))
 }
 
+/// Saves all events of a timeline that this process may write to. It looks at the clock before,
+/// where there are events that need it: see src/attached/times.rs.
+pub(crate) fn save_own(segment: &Segment, file: &Path) -> Result<Saved> {
+    let begin_of_newest = segment.stretches().and_then(|it| it.begin_of_newest());
+    if Held::of(&segment.ring).newest > begin_of_newest {
+        segment.look_at_clock();
+    }
+    save(segment, file, None)
+}
+
 /// Saves all events of `segment` to a new file. It has no name before it is whole.
 pub(crate) fn save_new(segment: &Segment, file: &Path) -> Result<Saved> {
     let new = NewFile::at(file).map_err(|e| Error::io("create", file, e))?;
@@ -381,8 +391,8 @@ impl Snapshot<'_> {
         self.out.write_all_at(h.bytes_mut(), 0)
     }
 
-    /// Writes the stretches of the wall clock, and one that ends behind this moment, if events follow
-    /// on those and the clock still runs.
+    /// Writes the stretches of the wall clock, and one that ends behind this moment, if events
+    /// follow on those and the clock still runs.
     fn stretches(&self, h: &mut Header) -> std::io::Result<()> {
         h.stretch_begun = 0.into();
         let Some(stretches) = self.segment.stretches() else {

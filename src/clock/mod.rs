@@ -163,8 +163,8 @@ fn monotonic_raw() -> u64 {
     nanoseconds(libc::CLOCK_MONOTONIC_RAW).wrapping_sub(SHIFT.load(Ordering::Relaxed))
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC in the machine's first time namespace; `None` if this process does
-/// not know its own.
+/// Nanoseconds of CLOCK_MONOTONIC in the machine's first time namespace; `None` if this process
+/// does not know its own.
 fn monotonic() -> Option<u64> {
     // Relaxed: see `settle`.
     let is_known = SETTLED.load(Ordering::Relaxed) & 1 == 1;

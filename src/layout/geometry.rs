@@ -133,7 +133,8 @@ impl Geometry {
             offset = (offset + region.length).next_multiple_of(4096);
             region
         });
-        // A clock that runs evenly needs a few in an hour, and a slow program's entries are of weeks.
+        // A clock that runs evenly needs a few in an hour, and entries of a slow program are of
+        // weeks.
         let count = (entries / 4).clamp(STRETCHES[0], STRETCHES[1]);
         let stretches = Region {
             offset,

@@ -82,8 +82,8 @@ record! {
         40 pub realtime: AtomicU64,
         /// Ticks at which the stretch before was last seen to hold.
         48 pub seen: AtomicU64,
-        /// Nanoseconds by which the wall clock was ahead of CLOCK_MONOTONIC, in two's complement; 0 =
-        /// not known.
+        /// Nanoseconds by which the wall clock was ahead of CLOCK_MONOTONIC, in two's complement;
+        /// 0 = not known.
         56 pub offset: AtomicU64,
         /// The words before, combined by exclusive or.
         64 pub check: AtomicU64,

@@ -150,8 +150,8 @@ pub fn thread_state(index: usize) -> Option<&'static ThreadState> {
     Some(unsafe { &(&(*page).states)[index % MAX_OPEN] })
 }
 
-/// Whether this is a signal handler that has interrupted its thread's first event, or its end: these
-/// go on when it returns.
+/// Whether this is a signal handler that has interrupted its thread's first event, or its end:
+/// these go on when it returns.
 pub fn is_handler_in_between() -> bool {
     tls::local().joining.load(Ordering::Relaxed) != 0
 }

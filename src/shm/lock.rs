@@ -120,7 +120,8 @@ impl Lock {
     }
 }
 
-/// How long to wait for a lock, or for another thread, counted in attempts because a clock may jump.
+/// How long to wait for a lock, or for another thread, counted in attempts because a clock may
+/// jump.
 pub struct Patience {
     looks: u32,
     most: u32,

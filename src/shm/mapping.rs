@@ -153,8 +153,8 @@ impl Mapping {
     }
 
     /// Puts zeros that belong to this process alone in the place of the file. So a thread that
-    /// still has an address in it harms nobody. Other mappings of the file stay as they are. A forked
-    /// child finds zeros where the header was, whatever its parent has counted there.
+    /// still has an address in it harms nobody. Other mappings of the file stay as they are. A
+    /// forked child finds zeros where the header was, whatever its parent has counted there.
     ///
     /// # Errors
     /// Those of the system: then it is mapped as before. `Unsupported` if it is not mapped.

@@ -30,7 +30,6 @@ use crate::ring::threads::Names;
 use crate::save::{self, Saved};
 use crate::segment::Segment;
 use crate::shm::{self, LockFile, Name, SharedFile};
-use crate::source::Held;
 
 /// Whether events are logged at all: not with the feature `off`.
 pub const ON: bool = !cfg!(feature = "off");
@@ -432,13 +431,7 @@ impl Timeline {
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
-        let segment = self.control.segment();
-        // Only where there are events that need it: see src/attached/times.rs.
-        if Held::of(&segment.ring).newest > segment.stretches().and_then(|it| it.begin_of_newest())
-        {
-            segment.look_at_clock();
-        }
-        save::save(segment, file.as_ref(), None)
+        save::save_own(self.control.segment(), file.as_ref())
     }
 
     /// The control of this timeline.

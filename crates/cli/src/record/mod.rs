@@ -52,8 +52,8 @@ const AT_ONCE: usize = 2;
 /// that are in the ring. If two seconds are too short, it says how many entries it leaves, and the
 /// next recording takes them. A second signal ends it at once.
 ///
-/// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end. A program
-/// that logs to a ring of such a name is recorded like any other.
+/// A snapshot and the ring of the previous run (/timeline.prev) are recorded to their end. A
+/// program that logs to a ring of such a name is recorded like any other.
 ///
 /// With filters, only the wanted events are recorded, also of the important ones. The others are
 /// not missed: the recorder says how many it left out. Entries that were overwritten before they
