@@ -67,14 +67,40 @@ impl Control {
     /// # Errors
     /// Those of `open`.
     pub fn open_trusting(path: impl AsRef<Path>, trust: Trust) -> Result<Control> {
-        let (segment, lock) = lifecycle::join(&Name::new(path.as_ref())?, Use::Control, &trust)?;
+        Control::open_within(&Name::new(path.as_ref())?, trust, || Patience::SECONDS)
+    }
+
+    fn open_within(name: &Name, trust: Trust, patience: fn() -> Patience) -> Result<Control> {
+        let (segment, lock) = lifecycle::join_within(name, Use::Control, &trust, patience)?;
         let file = lock.file().try_clone();
         drop(lock);
-        let file = file.map_err(|e| Error::io("open", path.as_ref(), e))?;
-        Control::over(segment, file)
+        let file = file.map_err(|e| Error::io("open", name.given(), e))?;
+        Control::over_within(segment, file, patience())
+    }
+
+    /// If a sampler was killed and left the level of the timeline at `path` raised, brings it back.
+    /// Returns whether it did. Waits for locks for a few milliseconds at most: who follows a
+    /// timeline calls this now and then, and tries again later.
+    ///
+    /// # Errors
+    /// Those of [`open`](Control::open), if the level is to be brought back; those of attaching.
+    pub fn restore_level(path: impl AsRef<Path>) -> Result<bool> {
+        let name = Name::new(path.as_ref())?;
+        let (segment, file) = lifecycle::attach(&name)?;
+        let is_raised = segment.definitions.boost() != Level::NONE;
+        if segment.facts.snapshot || !is_raised || segment.sampler(Some(&file)).is_some() {
+            return Ok(false);
+        }
+        // Whoever locks it clears what a dead sampler left.
+        let control = Control::open_within(&name, Trust::default(), || Patience::MOMENT)?;
+        Ok(control.segment().definitions.boost() == Level::NONE)
     }
 
     pub(crate) fn over(segment: Segment, file: std::fs::File) -> Result<Control> {
+        Control::over_within(segment, file, Patience::SECONDS)
+    }
+
+    fn over_within(segment: Segment, file: std::fs::File, patience: Patience) -> Result<Control> {
         let file = SharedFile::new(file, segment.name.c_file())
             .map_err(|e| Error::io("examine", segment.name.given(), e))?;
         let control = Control {
@@ -85,7 +111,7 @@ impl Control {
                 wishes: Vec::new(),
             }),
         };
-        let lock = control.lock()?;
+        let lock = control.lock_within(patience)?;
         control.segment().add_anchor();
         drop(lock);
         Ok(control)

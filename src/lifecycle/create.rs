@@ -26,7 +26,9 @@ use crate::error::{Error, Result};
 use crate::layout::{self, Bound, Geometry};
 use crate::ring::lanes;
 use crate::segment::{self, Segment, Use};
-use crate::shm::{self, Demand, LockFile, Name, NoReserve, Record, Room, Shortage, Trust};
+use crate::shm::{
+    self, Demand, LockFile, Name, NoReserve, Patience, Record, Room, Shortage, Trust,
+};
 
 /// How often a creator asks for space while another creator has it.
 const ATTEMPTS: u32 = 100;
@@ -282,7 +284,7 @@ fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
             .map(Some)
             .map_err(|e| Error::io("open", name.given(), e)),
     };
-    let Some(lock) = locked_at(name, trust, open)? else {
+    let Some(lock) = locked_at(name, trust, || Patience::SECONDS, open)? else {
         return Ok(None);
     };
     let found = magic(name.given(), lock.file())?;

@@ -66,6 +66,7 @@ pub fn check_clock(path: &Path) -> Result<()> {
 fn locked_at(
     name: &Name,
     trust: &Trust,
+    patience: fn() -> Patience,
     open: impl Fn() -> Result<Option<File>>,
 ) -> Result<Option<LockFile>> {
     let path = name.given();
@@ -74,7 +75,7 @@ fn locked_at(
             return Ok(None);
         };
         let owner = trusted(path, &file, trust)?;
-        let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle, Patience::SECONDS)
+        let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle, patience())
             .map_err(|e| Error::lock(path, &owner, e))?;
         if shm::is_at(lock.file(), name.file()) {
             return Ok(Some(lock));
@@ -86,9 +87,20 @@ fn locked_at(
 
 /// Maps the timeline at `name` for writing, and returns it with its lifecycle lock held.
 pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFile)> {
+    join_within(name, purpose, trust, || Patience::SECONDS)
+}
+
+/// Like [`join`], but waits only so long for the lock.
+pub fn join_within(
+    name: &Name,
+    purpose: Use,
+    trust: &Trust,
+    patience: fn() -> Patience,
+) -> Result<(Segment, LockFile)> {
     let path = name.given();
     check_clock(path)?;
-    let lock = locked_at(name, trust, || open_existing(name, true).map(Some))?;
+    let open = || open_existing(name, true).map(Some);
+    let lock = locked_at(name, trust, patience, open)?;
     let Some(lock) = lock else {
         return Err(Error::NotFound { path: path.into() });
     };

@@ -28,6 +28,7 @@ mod pager;
 mod permission;
 mod priority;
 mod programs;
+mod raised_level;
 mod reading;
 mod record;
 mod repair;

@@ -7,7 +7,7 @@ use timeline::Attached;
 
 use crate::info;
 use crate::output;
-use crate::target::restore_level;
+use crate::raised_level::RaisedLevel;
 
 /// How often to look which timeline the name leads to.
 const ASK: Duration = Duration::from_millis(200);
@@ -29,6 +29,7 @@ pub fn report(at: &Attached, next: &Attached) {
 /// Watches which timeline a name leads to.
 pub struct Restart<'a> {
     at: &'a Attached,
+    level: RaisedLevel<'a>,
     /// The name that was given.
     path: &'a Path,
     asked: Option<Instant>,
@@ -41,6 +42,7 @@ impl<'a> Restart<'a> {
     pub fn new(at: &'a Attached, path: &'a Path) -> Restart<'a> {
         Restart {
             at,
+            level: RaisedLevel::new(at),
             path,
             asked: None,
             gone: false,
@@ -56,10 +58,15 @@ impl<'a> Restart<'a> {
         due
     }
 
+    /// Brings the level back if a sampler was killed.
+    pub fn restore_level(&mut self) {
+        self.level.restore();
+    }
+
     /// The timeline that has taken the name since, if there is one. If the name is gone, this says
     /// so once.
     pub fn next(&mut self) -> Option<Attached> {
-        restore_level(self.at);
+        self.restore_level();
         if !self.at.replaced() {
             return None;
         }

@@ -15,6 +15,7 @@ use timeline_search::open_archive;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::permission;
+use crate::raised_level::RaisedLevel;
 use crate::trust::Trusted;
 
 /// The timeline or archive.
@@ -37,16 +38,6 @@ pub enum Opened {
     Ring(Box<Attached>),
     /// The archive of one or several of them.
     Archive(Box<Archive>),
-}
-
-/// Brings the level back if a sampler was killed while it was raised, and says so.
-pub fn restore_level(at: &Attached) {
-    if at.restore_level() {
-        let (path, level) = (at.path().display(), at.level());
-        output::say(format_args!(
-            "{path}: a sampler was killed and had left the level raised; it is {level} again"
-        ));
-    }
 }
 
 impl Target {
@@ -108,7 +99,7 @@ impl Target {
     /// Attaches for reading.
     pub fn attach(&self) -> Result<Attached> {
         let at = Attached::open(self.path()).map_err(|error| self.explain(error))?;
-        restore_level(&at);
+        RaisedLevel::new(&at).restore();
         Ok(at)
     }
 
@@ -157,7 +148,7 @@ impl Target {
         let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
         let error = match Attached::open(path) {
             Ok(at) => {
-                restore_level(&at);
+                RaisedLevel::new(&at).restore();
                 return Ok(Opened::Ring(Box::new(at)));
             }
             Err(error) => error,

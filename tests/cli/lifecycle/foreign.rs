@@ -19,7 +19,7 @@ fn owner(file: &std::path::Path) -> (u32, u32) {
 }
 
 /// Takes locks of a kind on so many bytes.
-fn lock(file: &File, kind: libc::c_int, start: i64, length: i64) -> std::io::Result<()> {
+pub fn lock(file: &File, kind: libc::c_int, start: i64, length: i64) -> std::io::Result<()> {
     use std::os::fd::AsRawFd;
     let lock = libc::flock {
         l_type: kind as i16,
@@ -35,7 +35,7 @@ fn lock(file: &File, kind: libc::c_int, start: i64, length: i64) -> std::io::Res
     }
 }
 
-const LOCKS: i64 = 1 << 62;
+pub const LOCKS: i64 = 1 << 62;
 
 /// Takes locks of a kind on what is locked for a moment only.
 fn lock_moments(file: &File, kind: libc::c_int) {

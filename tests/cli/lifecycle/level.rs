@@ -9,6 +9,7 @@ use nix::sys::signal::Signal;
 use timeline::layout::Header;
 use timeline::{Attached, Control, Error, EventId, Level, Priority, Timeline};
 
+use super::foreign::{LOCKS, lock};
 use crate::command::{Running, eventually, succeed};
 use crate::support::{Name, Process, attach, hear, say};
 
@@ -373,6 +374,44 @@ fn what_a_killed_sampler_left_raised_is_restored_by_the_next_reader() {
         );
         assert_eq!(attach(name.path()).info().boost, Level::NONE, "{reader}");
     }
+}
+
+/// How often this thread has waited so far.
+fn waits() -> i64 {
+    // SAFETY: fills what it is given, for which zeros are valid.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &mut usage), 0);
+        usage.ru_nvcsw
+    }
+}
+
+#[test]
+fn who_restores_a_level_waits_for_a_moment_at_most_if_the_lock_is_taken() {
+    let name = Name::new("busy");
+    let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
+    let events = one_of_each(&timeline);
+    timeline.priority(level(Priority::Error)).expect("set");
+    let mut child = Process::start(samples, &[name.path()]);
+    assert_eq!(child.line(), "on");
+    assert!(!Control::restore_level(name.path()).expect("nothing to restore"));
+    child.kill();
+    // The lock for definitions, and the one for joining: a wait of seconds is some 500 waits.
+    for byte in [0, 1] {
+        let file = File::options().write(true).open(name.file());
+        let file = file.expect("opened");
+        lock(&file, libc::F_WRLCK, LOCKS + byte, 1).expect("free");
+        let before = waits();
+        let error = Control::restore_level(name.path()).expect_err("locked");
+        assert!(matches!(error, Error::Locked { .. }), "{error}");
+        assert!(waits() - before < 200, "{}", waits() - before);
+        // A reader that comes is not stopped, either.
+        succeed(&["dump", name.path()]);
+        assert!(timeline.enabled(events[6].1));
+    }
+    assert!(Control::restore_level(name.path()).expect("restored"));
+    assert!(!timeline.enabled(events[6].1));
+    assert!(!Control::restore_level(name.path()).expect("nothing to restore"));
 }
 
 #[test]

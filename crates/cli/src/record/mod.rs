@@ -21,7 +21,7 @@ use crate::output;
 use crate::permission;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{self, Pause, Signals, Woken};
-use crate::target::{Target, restore_level};
+use crate::target::Target;
 use crate::time::parse_duration;
 use crate::waiting;
 use progress::{Progress, State};
@@ -464,7 +464,7 @@ impl<'a> Watch<'a> {
             return None;
         }
         if self.once {
-            restore_level(self.at);
+            self.restart.restore_level();
             let users = || timeline::users(self.at.path());
             let unused = || users().is_ok_and(|users| users.is_empty());
             self.is_done = self.at.replaced() || unused();
