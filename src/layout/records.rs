@@ -122,6 +122,9 @@ record! {
     }
 }
 
+/// In the time at which a process left: it was killed, and another one noticed then.
+pub const FOUND_DEAD: u64 = 1 << 63;
+
 /// Bit of a definition's `flags`: its events are important.
 pub const FLAG_IMPORTANT: u8 = 1;
 /// Bit of a thread's `flags`: its name is the system's, which may have changed since.
@@ -180,7 +183,8 @@ record! {
         24 pub joined: AtomicU64,
         /// Its name, NUL-padded.
         32 pub name: [AtomicU8; 16],
-        /// Ticks when it left; 0 while it writes, or when it was killed.
+        /// Ticks when it left; 0 while it writes, or when it was killed. With [`FOUND_DEAD`], when
+        /// another process found that it had been killed.
         48 pub left: AtomicU64,
         /// Inode of its time namespace.
         56 pub time_namespace: AtomicU64,

@@ -6,7 +6,9 @@
 //! gave its rights away has a lock that ends when it closes its descriptors: then it is seen to
 //! run, and to have the file mapped. A process that takes a dead slot, or finds no free lane, frees
 //! the lanes of dead processes. Their thread records are free as soon as their slot has another
-//! identity, or says that they left.
+//! identity, or says that they left. Now and then a process looks whether another one was killed,
+//! and has its slot say so: otherwise nobody would know which of its threads ended before others
+//! did.
 //!
 //! **What if a generation comes again?** A slot repeats the identity of a process after 65,536
 //! joins; that of a thread never comes again. A process that takes the slot of a dead one first
@@ -26,7 +28,7 @@ use super::memory::Shared;
 use super::{handle, lanes, threads};
 use crate::error::User;
 use crate::layout::Geometry;
-use crate::layout::records::Process;
+use crate::layout::records::{FOUND_DEAD, Process};
 use crate::shm::{Lock, Mapping, Opening, Place, maps_file, process_name, store_bytes};
 use crate::sync::{AtomicU64, Ordering, fence};
 
@@ -112,24 +114,38 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Kerne
     (is_it && !has_left(&record)).then_some(process)
 }
 
-/// Whether the slot of a process says that it ended: it left, or another process has the slot.
-pub fn has_ended(map: &Mapping, geometry: &Geometry, identity: u32) -> bool {
+/// When a process ended, if its slot says that it did: the time when it left, or was found dead;
+/// `now` if another process has the slot.
+pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, now: u64) -> Option<u64> {
     let slot = (identity & 0xffff).checked_sub(1);
     let Some(slot) = slot.filter(|slot| *slot < geometry.processes) else {
-        return true;
+        return Some(now);
     };
     let record = record(map, geometry, slot);
-    // Acquire, pairs with the Release in `join`: with an identity, `left` is that of its process.
     let found = record.field(|process| &process.identity);
-    found.load(Ordering::Acquire) != identity || has_left(&record)
+    // Acquire, pairs with the Release in `join`: with an identity, `left` is that of its process.
+    if found.load(Ordering::Acquire) != identity {
+        return Some(now);
+    }
+    let left = left(&record);
+    // Pairs with the fence in `join`: otherwise another process is taking the slot.
+    fence(Ordering::Acquire);
+    match found.load(Ordering::Relaxed) == identity {
+        true => (left != 0).then_some(left & !FOUND_DEAD),
+        false => Some(now),
+    }
 }
 
-fn has_left(record: &Place<Process>) -> bool {
-    // Acquire, pairs with the Release in `leave`.
+/// When it left, or was found dead; 0 = neither.
+fn left(record: &Place<Process>) -> u64 {
+    // Acquire, pairs with the Releases in `leave` and `mark_if_dead`.
     record
         .field(|process| &process.left)
         .load(Ordering::Acquire)
-        != 0
+}
+
+fn has_left(record: &Place<Process>) -> bool {
+    left(record) != 0
 }
 
 /// Whether a handle of this process that we know has the identity in a record.
@@ -191,7 +207,9 @@ pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
     let record = record(ring.mapping(), geometry, slot).shared();
     if record.identity.load(Ordering::Relaxed) == me {
         // Release, pairs with `has_left`: a process that sees this may take our lanes.
-        record.left.store(ticks.max(1), Ordering::Release);
+        record
+            .left
+            .store(ticks.max(1) & !FOUND_DEAD, Ordering::Release);
     }
 }
 
@@ -212,7 +230,7 @@ pub fn unlock(me: u32, opening: &Opening) {
 /// lanes.
 ///
 /// `opening` is the caller's own, `me` its own identity, which is skipped. Does not allocate.
-pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u32 {
+pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32, ticks: u64) -> u32 {
     let map = ring.mapping();
     let view = View::here();
     let mut freed = 0;
@@ -236,14 +254,75 @@ pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32) -> u
         let locked = !ours && lock.is_held_elsewhere(opening.file());
         let dead = !writes(&view, &record, locked, Some(opening.file()));
         if dead && identity.load(Ordering::Acquire) == other {
-            freed += lanes::release_all(ring, other);
-            threads::end_all(map, geometry, other);
+            freed += free_all(ring, geometry, other, ticks);
         }
         if ours {
             lock.release(opening);
         }
     }
     freed
+}
+
+/// Whether there are other processes in the table than `me` that are not known to have ended.
+pub fn has_others(map: &Mapping, geometry: &Geometry, me: u32) -> bool {
+    others(map, geometry, me).next().is_some()
+}
+
+/// The slots of other processes that are not known to have ended.
+fn others(map: &Mapping, geometry: &Geometry, me: u32) -> impl Iterator<Item = u32> {
+    let is_other = move |slot: &u32| {
+        let record = record(map, geometry, *slot);
+        let identity = record.field(|process| &process.identity);
+        // Relaxed: looked at again under the lock.
+        let identity = identity.load(Ordering::Relaxed);
+        identity != 0 && identity != me && !has_left(&record)
+    };
+    (0..geometry.processes).filter(is_other)
+}
+
+/// Looks whether one of the others was killed, another one at each `turn`, and has its slot say so.
+/// Its threads ended then. Leaves its lanes to [`reap`]. Does not allocate.
+// Inline, because a first event has a bound on its stack.
+#[inline(always)]
+pub fn notice_a_death(
+    map: &Mapping,
+    geometry: &Geometry,
+    opening: &Opening,
+    me: u32,
+    turn: u64,
+    ticks: u64,
+) {
+    let count = others(map, geometry, me).count().max(1) as u64;
+    let Some(slot) = others(map, geometry, me).nth((turn % count) as usize) else {
+        return;
+    };
+    let view = View::here();
+    let record = record(map, geometry, slot);
+    // As in `reap`.
+    if view.is_me(&kernel_process(&record)) && is_joined(&record) {
+        return;
+    }
+    let lock = Lock::Slot(slot);
+    // With its lock, nobody takes its slot meanwhile. If a child of it has that, `reap` comes.
+    if lock.try_acquire(opening) {
+        if !writes(&view, &record, false, Some(opening.file())) {
+            let left = &record.shared().left;
+            // Release, pairs with `left`; a CAS, because it may have left just now.
+            let _ =
+                left.compare_exchange(0, ticks | FOUND_DEAD, Ordering::Release, Ordering::Relaxed);
+        }
+        lock.release(opening);
+    }
+}
+
+/// Frees the lanes and thread records of a dead process. Returns how many lanes.
+// Not inline: a first event has a bound on its stack, and looking at processes needs more of it.
+#[inline(never)]
+fn free_all(ring: &Shared, geometry: &Geometry, dead: u32, ticks: u64) -> u32 {
+    let map = ring.mapping();
+    let end = end(map, geometry, dead, ticks).unwrap_or(ticks);
+    threads::end_all(map, geometry, dead, end);
+    lanes::release_all(ring, dead)
 }
 
 /// Which of some slots have processes with lanes or thread records. So all lanes and records are
@@ -301,7 +380,9 @@ pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&Fil
         }
         let is_held = |f| live && Lock::Slot(slot).is_held_elsewhere(f);
         let locked = file.map(is_held);
-        if has_left(&record) && locked != Some(true) {
+        // Who was found dead is listed until its slot is another's.
+        let left = left(&record);
+        if left != 0 && left & FOUND_DEAD == 0 && locked != Some(true) {
             continue;
         }
         let writer = Writer {

@@ -8,11 +8,14 @@
 //!
 //! **Which thread is forgotten first?** The one that ended first, of some that registered one after
 //! the other: its entries are overwritten first. A thread that ended a moment ago, or was killed,
-//! is what a person asks about. Of a killed one nobody stored the end, so the first thread that
-//! looks for a slot there does. There are enough slots for threads that log sixteen entries each.
+//! is what a person asks about. There are enough slots for threads that log sixteen entries each.
 //!
 //! A thread has ended, too, if its process has: nobody goes through the slots when a process ends,
-//! because that would cost a forked child more than its fork.
+//! because that would cost a forked child more than its fork. So the end of its threads is when it
+//! left, or was found dead. If its slot has another process by then, it is when a thread looked
+//! there; each looks at the slots right before its own, also while there are fresh ones, and so
+//! soon after the end of threads that are short. Of those whose ends came at once, the one that
+//! began first is forgotten first.
 //!
 //! A thread may change its name and group while it runs. Then its record keeps its identity, and
 //! `renames` is odd meanwhile.
@@ -92,24 +95,32 @@ fn system_name() -> [u8; THREAD_NAME] {
 }
 
 /// How many records a thread looks at if none is fresh, to take that of the one that ended first.
-/// Half of them stand before its own, because threads do not end in the order of their records.
 const LOOKED_AT: u32 = 32;
+/// So many of them stand before its own, because threads do not end in the order of their records.
+const BEFORE: u32 = LOOKED_AT / 2;
+
+/// How many threads have registered so far.
+pub fn registered(map: &Mapping) -> u64 {
+    // Relaxed: it only counts.
+    let serial = map.header().field(|header| &header.thread_serial);
+    serial.load(Ordering::Relaxed)
+}
 
 /// Enters the calling thread in the table. Returns its identity and its thread id. The identity is
-/// 0 if every record belongs to a living thread, or had its last one. `has_ended` says it of a
-/// process. Does not allocate.
+/// 0 if every record belongs to a living thread, or had its last one. `end` says when a process
+/// ended, if it did. Does not allocate.
 pub fn register(
     map: &Mapping,
     geometry: &Geometry,
     process: u32,
     ticks: u64,
-    has_ended: impl Fn(u32) -> bool,
+    end: impl Fn(u32) -> Option<u64>,
 ) -> (u32, u32) {
     let tid = thread_id();
     let serials = &map.header().shared().thread_serial;
     let serial = serials.fetch_add(1, Ordering::Relaxed);
     // If a record was claimed meanwhile, another thread has got it.
-    while let Some((slot, former)) = free_slot(map, geometry, serial, ticks, &has_ended) {
+    while let Some((slot, former)) = free_slot(map, geometry, serial, &end) {
         let record = record(map, geometry, slot).shared();
         if let Some(generation) = claim(record, former, process) {
             describe(record, tid, ticks);
@@ -128,14 +139,15 @@ fn free_slot(
     map: &Mapping,
     geometry: &Geometry,
     serial: u64,
-    ticks: u64,
-    has_ended: impl Fn(u32) -> bool,
+    end: impl Fn(u32) -> Option<u64>,
 ) -> Option<(u32, u32)> {
-    let mut first_ended: Option<(u64, u32, u32)> = None;
-    let first = match serial < geometry.threads.into() {
-        true => serial,
-        false => serial.wrapping_sub(u64::from(LOOKED_AT / 2)),
+    let mut first_ended = None;
+    let is_first_lap = serial < geometry.threads.into();
+    let before = match is_first_lap {
+        true => serial.min(BEFORE.into()) as u32,
+        false => BEFORE,
     };
+    let first = serial.wrapping_sub(before.into());
     for i in 0..geometry.threads {
         if i >= LOOKED_AT && first_ended.is_some() {
             break;
@@ -145,28 +157,43 @@ fn free_slot(
         // Relaxed, here and below: looked at again once the record is ours. It only grows.
         let generation = record.generation.load(Ordering::Relaxed);
         let process = record.live.load(Ordering::Relaxed);
-        if generation == LAST_GENERATION || (process != 0 && !has_ended(process)) {
+        if generation == 0 {
+            // A fresh one before ours is that of a thread that registers at this moment.
+            let is_ours = i >= before || !is_first_lap;
+            if is_ours && (process == 0 || end(process).is_some()) {
+                return Some((slot, process));
+            }
             continue;
         }
-        if generation == 0 {
-            return Some((slot, process));
-        }
-        // Of a killed thread, the end is when it was noticed. If another thread takes the record at
-        // this moment, this is stored for that one, which overwrites it at its own end.
-        let noticed = || {
-            record
-                .end
-                .compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed)
+        let Some(ended) = ended(record, process, &end) else {
+            continue;
         };
-        let end = match record.end.load(Ordering::Relaxed) {
-            0 => noticed().map_or_else(|end| end, |_| ticks),
-            end => end,
-        };
-        if first_ended.is_none_or(|(first, ..)| end < first) {
-            first_ended = Some((end, slot, process));
+        let key = (ended, record.start.load(Ordering::Relaxed));
+        if generation != LAST_GENERATION && first_ended.is_none_or(|(first, _)| key < first) {
+            first_ended = Some((key, (slot, process)));
         }
     }
-    first_ended.map(|(_, slot, process)| (slot, process))
+    first_ended.map(|(_, slot)| slot)
+}
+
+/// When the thread of a record ended, if it did. If only its process is known to have, the time is
+/// stored. If another thread takes the record at this moment, this is stored for that one, which
+/// overwrites it at its own end.
+fn ended(record: &records::Thread, process: u32, end: impl Fn(u32) -> Option<u64>) -> Option<u64> {
+    let stored = record.end.load(Ordering::Relaxed);
+    if process == 0 && stored != 0 {
+        return Some(stored);
+    }
+    let ticks = match process {
+        // Nobody knows any more.
+        0 => 1,
+        process => end(process)?,
+    };
+    let (order, end) = (Ordering::Relaxed, &record.end);
+    Some(
+        end.compare_exchange(0, ticks, order, order)
+            .map_or_else(|end| end, |_| ticks),
+    )
 }
 
 /// Takes a record whose thread has ended, for a thread of `process`. Returns its new generation;
@@ -280,12 +307,17 @@ pub fn processes<'a>(map: &'a Mapping, geometry: &'a Geometry) -> impl Iterator<
     processes.filter(|process| *process != 0)
 }
 
-/// Ends all threads of a process, without storing a time.
-pub fn end_all(map: &Mapping, geometry: &Geometry, process: u32) {
+/// Ends all threads of a process that has ended, at that time unless another one is stored.
+pub fn end_all(map: &Mapping, geometry: &Geometry, process: u32, ticks: u64) {
     for slot in 0..geometry.threads {
-        let live = &record(map, geometry, slot).shared().live;
-        // Release as in `end`; a CAS, because a live thread may have taken the slot meanwhile.
-        let _ = live.compare_exchange(process, 0, Ordering::Release, Ordering::Relaxed);
+        let record = record(map, geometry, slot).shared();
+        // Relaxed: looked at again below.
+        if record.live.load(Ordering::Relaxed) == process {
+            ended(record, process, |_| Some(ticks));
+            // Release as in `end`; a CAS, because a live thread may have taken the slot meanwhile.
+            let live = &record.live;
+            let _ = live.compare_exchange(process, 0, Ordering::Release, Ordering::Relaxed);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::AsRawFd;
 
 use timeline::layout::Geometry;
-use timeline::{Attached, Order, Timeline};
+use timeline::{Attached, EventId, Order, Timeline};
 
 use crate::fork::{Fork, fork, reap};
 use crate::important::define_important;
@@ -13,7 +13,10 @@ const ENTRIES: u64 = 1024;
 
 /// Logs one event in each of some threads that come one after the other.
 fn short_threads(timeline: &Timeline, who: std::ops::Range<i64>) {
-    let event = define(timeline);
+    short_threads_of(timeline, define(timeline), who);
+}
+
+fn short_threads_of(timeline: &Timeline, event: EventId, who: std::ops::Range<i64>) {
     for who in who {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| timeline.log(event, arguments(who, 0)));
@@ -113,6 +116,102 @@ fn a_killed_process_is_known_longer_than_threads_that_ended_before() {
         "{known:?}"
     );
     next.kill();
+}
+
+/// Forks children that log one event each, and end without leaving, more than there are records.
+fn forks_many(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    timeline.log(event, arguments(-1, 0));
+    let records = i64::from(Geometry::new(ENTRIES, 2048).threads);
+    for who in 0..records + 10 {
+        reap(fork(Fork::Library, || {
+            timeline.log(event, arguments(who, 0))
+        }));
+    }
+    let known = known(&attach(&given[0]));
+    // And the parent, which still runs.
+    let last = std::iter::once(-1).chain(11..records + 10);
+    assert_eq!(known, last.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_first_children_are_forgotten_first() {
+    let name = Name::new("children");
+    let opener = name.create(ENTRIES);
+    define(&opener);
+    Process::start(forks_many, &[name.path()]).finish();
+}
+
+/// Logs one event in each of ten threads, and is killed.
+fn logs_in_threads(given: &[String]) {
+    let timeline = Timeline::open(&given[0]).expect("joined");
+    let event = define(&timeline);
+    std::thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                timeline.log(event, arguments(-1, 0));
+                say("logged");
+                std::thread::park();
+            });
+        }
+    });
+}
+
+/// A timeline in which such a process was killed, after `before` threads had ended.
+fn with_a_killed_process(name: &Name, before: i64) -> (Timeline, u32) {
+    let timeline = name.create(ENTRIES);
+    let mut child = Process::start(logs_in_threads, &[name.path()]);
+    (0..10).for_each(|_| assert_eq!(child.line(), "logged"));
+    short_threads(&timeline, 0..before);
+    child.kill();
+    (timeline, child.pid())
+}
+
+fn of_killed(attached: &Attached) -> usize {
+    known(attached).iter().filter(|who| **who == -1).count()
+}
+
+#[test]
+fn threads_of_a_killed_process_are_forgotten_between_those_that_ended_before_and_after() {
+    let name = Name::new("between");
+    let records = i64::from(Geometry::new(ENTRIES, 2048).threads);
+    let (timeline, pid) = with_a_killed_process(&name, 20);
+    // Here the death is noticed, at the latest.
+    define(&timeline);
+    let attached = attach(name.path());
+    let is_it = |w: &timeline::Writer| w.pid == pid && !w.alive;
+    assert!(attached.info().writers.iter().any(is_it));
+    short_threads(&timeline, 20..records - 10);
+    assert_eq!(attached.forgotten(), 0);
+    // In the place of those that ended before.
+    short_threads(&timeline, records..records + 20);
+    let of_threads = |attached: &Attached| {
+        let known = known(attached).into_iter();
+        known.filter(|who| *who >= 0).collect::<Vec<_>>()
+    };
+    assert_eq!(of_killed(&attached), 10);
+    let left = (20..records - 10).chain(records..records + 20);
+    assert_eq!(of_threads(&attached), left.collect::<Vec<_>>());
+    // In the place of those that are killed, but for some whose turn is over for this time.
+    short_threads(&timeline, records + 20..records + 26);
+    assert_eq!(of_killed(&attached), 4);
+    let left = (20..records - 10).chain(records..records + 26);
+    assert_eq!(of_threads(&attached), left.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_death_that_nobody_noticed_is_noticed_when_records_are_short() {
+    let name = Name::new("unnoticed");
+    let records = i64::from(Geometry::new(ENTRIES, 2048).threads);
+    let (timeline, _) = with_a_killed_process(&name, 20);
+    let attached = attach(name.path());
+    // Defined before, and not again: that would notice it.
+    let event = EventId(1);
+    short_threads_of(&timeline, event, 20..records + 20);
+    assert_eq!(of_killed(&attached), 10);
+    short_threads_of(&timeline, event, records + 20..3 * records);
+    assert_eq!(of_killed(&attached), 0);
 }
 
 /// Holds the places of all processes but this one, as living processes would.

@@ -12,6 +12,9 @@ use crate::ring::{lanes, processes, threads};
 use crate::shm::{Patience, shares_memory_with_parent, thread_id, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
 
+/// So many threads register between two looks whether another process was killed.
+const NOTICE: u64 = 8;
+
 /// Why a thread could not be given a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotNamed {
@@ -83,6 +86,10 @@ impl Log {
         }
         let process = self.process()?;
         let (thread, tid) = self.register(process);
+        // For the next one. Not in `register`, which takes stack as well.
+        if threads::registered(self.ring.mapping()) >= self.geometry.threads.into() {
+            self.notice_a_death();
+        }
         state.waiting.store(0, Ordering::Relaxed);
         state.named.store(0, Ordering::Relaxed);
         state.busy.store(0, Ordering::Relaxed);
@@ -108,7 +115,7 @@ impl Log {
             let ticks = self.clock.now();
             let (map, geometry) = (self.ring.mapping(), &self.geometry);
             threads::register(map, geometry, process, ticks, |other| {
-                processes::has_ended(map, geometry, other)
+                processes::end(map, geometry, other, ticks)
             })
         };
         match register() {
@@ -116,10 +123,34 @@ impl Log {
                 let Ok(file) = self.file.reopen() else {
                     return (0, tid);
                 };
-                processes::reap(&self.ring, &self.geometry, &file, process);
+                processes::reap(&self.ring, &self.geometry, &file, process, self.clock.now());
                 register()
             }
             registered => registered,
+        }
+    }
+
+    /// Looks whether another process was killed, if some threads have registered since the last
+    /// look. So the threads of that one count as ended from about then on. Makes some twenty system
+    /// calls, which a thread's first event does not make as long as there are fresh records: for
+    /// calls that make others.
+    #[inline(never)]
+    fn notice_a_death(&self) {
+        let (map, geometry) = (self.ring.mapping(), &self.geometry);
+        let registered = threads::registered(map);
+        // Relaxed: if two threads find that it is time, both look.
+        let noticed = self.noticed.load(Ordering::Relaxed);
+        let process = self.index.page().process.load(Ordering::Relaxed);
+        if process == 0 || registered.wrapping_sub(noticed) < NOTICE {
+            return;
+        }
+        self.noticed.store(registered, Ordering::Relaxed);
+        if !processes::has_others(map, geometry, process) {
+            return;
+        }
+        if let Ok(file) = self.file.reopen() {
+            let (turn, now) = (registered / NOTICE, self.clock.now());
+            processes::notice_a_death(map, geometry, &file, process, turn, now);
         }
     }
 
@@ -188,9 +219,13 @@ impl Log {
         Ok(())
     }
 
-    /// Follows the system's name of the calling thread, unless the program has named it. Makes
-    /// system calls: for calls that make others, and not for logging.
+    /// Follows the system's name of the calling thread, unless the program has named it, and looks
+    /// whether another process was killed. Makes system calls: for calls that make others, and not
+    /// for logging.
     pub fn follow_name(&self) {
+        if !self.is_closed() {
+            unnoticed(|| self.notice_a_death());
+        }
         let Some(state) = local::thread_state(self.index.number()) else {
             return;
         };
@@ -227,7 +262,7 @@ impl Log {
         let first = self.geometry.cpu_lanes;
         let lane = lanes::acquire(&self.ring, first, tid, owner).or_else(|| {
             let file = self.file.reopen().ok()?;
-            processes::reap(&self.ring, &self.geometry, &file, process);
+            processes::reap(&self.ring, &self.geometry, &file, process, self.clock.now());
             lanes::acquire(&self.ring, first, tid, owner)
         });
         let Some(lane) = lane else {
@@ -274,6 +309,7 @@ impl Log {
             self.joined(process);
         }
         page.joining.store(0, Ordering::Release);
+        self.notice_a_death();
         joined
     }
 

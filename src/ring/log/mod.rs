@@ -60,6 +60,8 @@ pub struct Log {
     /// ticks later it is time again.
     looked: AtomicU64,
     look_again: u64,
+    /// How many threads had registered when this process last looked whether another was killed.
+    noticed: AtomicU64,
 }
 
 // SAFETY: the pointer leads into the mapping that `ring` keeps; everything else is Sync by itself.
@@ -88,6 +90,7 @@ impl Log {
             payload_words: words_in(MAX_EVENT_ENTRIES.min(geometry.chunk_entries as usize)),
             closed: AtomicU32::new(0),
             looked: 0.into(),
+            noticed: 0.into(),
             look_again: Stretches::of(ring.mapping(), geometry, clock)
                 .map_or(u64::MAX, |stretches| stretches.rate().ticks(1_000_000)),
         });
