@@ -15,10 +15,8 @@ impl Recorder<'_> {
         placed.event.missed > 0 || resumes
     }
 
-    /// Writes up to when the events of this poll are in a hole, if they are, before all of them.
-    pub(super) fn write_hole(&mut self) {
-        let hole = self.follow.hole().filter(|_| self.follow.has_placed());
-        let Some(until) = hole else { return };
+    /// Writes up to when the events of this poll are in a hole, before all of them.
+    pub(super) fn write_hole(&mut self, until: u64) {
         if !self.introduced {
             self.begin();
         }

@@ -279,7 +279,9 @@ impl<'a> Recorder<'a> {
             self.totals.events += 1;
             self.record(&placed);
         }
-        self.write_hole();
+        if let Some(until) = self.follow.hole().filter(|_| self.follow.has_placed()) {
+            self.write_hole(until);
+        }
         while let Some(found) = self.follow.next_entry() {
             self.totals.events += 1;
             if !found.is_behind_gap() && self.resumed.is_empty() && self.record_words(&found) {
