@@ -4,6 +4,8 @@ use timeline::Stretch;
 
 use crate::format::event::SingleEvent;
 use crate::format::record::Record;
+use crate::read::archive::Archive;
+use crate::read::breaks::Missing;
 use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
@@ -20,14 +22,68 @@ pub struct Holes {
     pub gone: u64,
     /// Where the events up to now are.
     pub stretch: Stretch,
+    /// Before these ticks, all events are in a hole.
+    pub until: u64,
     /// The magic of the last preamble.
     pub run: Option<u64>,
 }
 
 impl Holes {
+    /// What is known behind the end of an archive.
+    pub fn behind(archive: &Archive) -> Holes {
+        let (units, breaks) = (archive.found_units(), &archive.contents.breaks);
+        let mut holes = Holes {
+            coverage: archive.coverage().clone(),
+            before: 0,
+            gone: 0,
+            stretch: archive.stretches().last(units),
+            until: 0,
+            run: archive.contents.run,
+        };
+        // The number of its stretch says nothing of holes behind the last event.
+        let last = units.iter().rposition(|unit| !unit.important);
+        let behind = last.map_or(0, |last| units[last].place.end)..archive.whole();
+        let (mut damage, mut places) = (archive.damage().iter(), breaks.iter());
+        let is_damaged = damage.any(|place| behind.contains(&place.start));
+        let is_broken = places.any(|one| last.is_none_or(|last| one.unit > last));
+        let is_lossy = last.is_some_and(|last| {
+            let (mut decoder, mut events) = (archive.decoder::<()>(), Vec::new());
+            decoder.decode(&units[last], &mut events) > 0
+        });
+        if is_damaged || is_broken || is_lossy {
+            holes.pass();
+        }
+        breaks.iter().for_each(|one| holes.end(one.what));
+        holes
+    }
+
     /// Begins the stretch behind a hole.
     pub fn pass(&mut self) {
         self.stretch = self.stretch.following();
+    }
+
+    /// Notes that something is missing here.
+    pub fn meet(&mut self, what: Missing) {
+        self.pass();
+        self.end(what);
+    }
+
+    /// Notes up to when something is missing.
+    fn end(&mut self, what: Missing) {
+        match what {
+            Missing::Until(ticks) => self.until = self.until.max(ticks),
+            // Its ticks may be those of another clock.
+            Missing::Run => self.until = 0,
+            Missing::Some | Missing::Gap | Missing::Unit => {}
+        }
+    }
+
+    /// The stretch of an event of these ticks.
+    fn stretch(&self, ticks: u64) -> Stretch {
+        match ticks < self.until {
+            true => Stretch::HOLE,
+            false => self.stretch,
+        }
     }
 
     /// Adds the entries that are missing before what `cover` covers.
@@ -40,6 +96,9 @@ impl Holes {
     /// Tells what is missing before the first event of a frame, if it has one.
     fn tell(&mut self, first: Option<&mut OrderedEvent>, gaps: &mut Gaps) {
         let gap = gaps.next();
+        if gap.is_some() || self.before > 0 {
+            self.pass();
+        }
         if let Some(first) = first
             && (gap.is_some() || self.before > 0)
         {
@@ -76,15 +135,18 @@ pub fn take_events(
         return 0;
     }
     holes.miss(|coverage| cover(coverage, &events, single, place));
-    decoder.record(events, batch);
-    if holes.before > 0 {
-        holes.pass();
-    }
+    let is_whole = decoder.record(events, batch);
     if important.is_none() {
         holes.tell(batch.get_mut(known), gaps);
     }
+    if !is_whole {
+        holes.meet(Missing::Unit);
+    }
     for ordered in &mut batch[known..] {
-        ordered.event.stretch = holes.stretch;
+        ordered.event.stretch = match is_whole {
+            true => holes.stretch(ordered.event.ticks),
+            false => Stretch::HOLE,
+        };
     }
     let heap: usize = batch[known..].iter().map(Decoded::heap).sum();
     heap + size_of::<OrderedEvent>() * (batch.len() - known)

@@ -18,7 +18,7 @@ use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
 use crate::read::appended::{Holes, take_events};
 use crate::read::archive::Archive;
-use crate::read::breaks::{begins_run, missing};
+use crate::read::breaks::{Missing, begins_run, missing};
 use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
@@ -108,13 +108,7 @@ impl Archive {
             missed_unknown: 0,
             damaged: 0,
             removed: 0,
-            holes: Holes {
-                coverage: self.coverage().clone(),
-                before: 0,
-                gone: 0,
-                stretch: self.stretches().last(self.found_units()),
-                run: self.contents.run,
-            },
+            holes: Holes::behind(self),
         })
     }
 }
@@ -198,12 +192,11 @@ impl ArchiveFollow<'_> {
 
     /// Reads the frames that were appended. Returns how many events they say were missed.
     fn read(&mut self) -> Result<u64> {
-        let fail = |error| Error::io("read", &self.path, error);
-        let length = self.file.metadata().map_err(fail)?.len() as usize;
+        let length = self.file.metadata();
+        let length = length.map_err(|error| self.failed(error))?.len() as usize;
         let Some(end) = self.new_end(length) else {
             return Ok(0);
         };
-        let fail = |error| Error::io("read", &self.path, error);
         let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
         let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
@@ -222,8 +215,8 @@ impl ArchiveFollow<'_> {
                 Some(Record::Missed(record)) => {
                     gaps.take(&record);
                     holes.miss(|coverage| coverage.missed(&record, place.start));
-                    if missing(&record).is_some() {
-                        holes.pass();
+                    if let Some(what) = missing(&record) {
+                        holes.meet(what);
                     }
                     match record.count {
                         Some(count) => missed = missed.saturating_add(count),
@@ -236,7 +229,7 @@ impl ArchiveFollow<'_> {
                 }
                 Some(naming) => {
                     if begins_run(&naming, &mut holes.run) {
-                        holes.pass();
+                        holes.meet(Missing::Run);
                     }
                     names.take(naming);
                 }
@@ -255,7 +248,7 @@ impl ArchiveFollow<'_> {
         let cut = match scanned {
             // Another process cut the file during the read. The next call reads what is left of it.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
-            other => other.map(|()| false).map_err(fail)?,
+            other => other.map(|()| false).map_err(|error| self.failed(error))?,
         };
         if cut {
             self.length = 0;
@@ -269,6 +262,10 @@ impl ArchiveFollow<'_> {
         self.damaged += damaged;
         self.missed_unknown += unknown;
         Ok(missed)
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io("read", &self.path, error)
     }
 
     /// Up to where the file, which has this length, is to be read now. `None` if nothing is new.
@@ -326,8 +323,12 @@ fn between(one: &Path, next: &Path) -> u64 {
 mod tests {
     use std::fs;
 
+    use proptest::prelude::*;
+    use timeline::Order;
+
     use super::*;
     use crate::format::event::RawEvent;
+    use crate::read::samples::{chain, chain_of, changes, frames, runs};
     use crate::write::writer::{Form, Writer};
 
     /// An archive whose events have these numbers.
@@ -415,6 +416,47 @@ mod tests {
         let mut events = Vec::new();
         growth.poll(&mut events).unwrap();
         assert_eq!(events.iter().map(|e| e.missed).collect::<Vec<_>>(), [7]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_followed_has_the_holes_that_it_has_when_it_is_read_anew(
+            runs in runs(),
+            changes in changes(),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+        ) {
+            let bytes = frames(&runs, &changes).concat();
+            prop_assume!(!bytes.is_empty());
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len())).collect();
+            cuts.sort_unstable();
+            let file = tempfile::NamedTempFile::new().unwrap();
+            let write = |end: usize| fs::write(file.path(), &bytes[..end]).unwrap();
+            write(cuts[0]);
+            let opened = Archive::open(file.path());
+            prop_assume!(opened.is_ok());
+            let opened = opened.unwrap();
+            let before: Vec<Event> = opened.events_by_time(Order::OldestFirst).collect();
+            let mut events = Vec::new();
+            let mut growth = opened.follow().unwrap();
+            for end in cuts.into_iter().chain([bytes.len()]) {
+                write(end);
+                while {
+                    let before = events.len();
+                    growth.poll(&mut events).unwrap() > 0 || events.len() > before
+                } {}
+            }
+            let read = Archive::from_bytes(bytes);
+            let anew: Vec<Event> = read.events_by_time(Order::OldestFirst).collect();
+            let mut followed = chain(&events);
+            let one = before.iter().rfind(|event| !event.important);
+            let next = events.iter().find(|event| !event.important);
+            if let Some((one, next)) = one.zip(next) {
+                let stretch = opened.stretch(one.ticks, one.time.map_or(0, Into::into));
+                followed[0].1 = next.stretch.goes_on(stretch);
+            }
+            let all = [chain_of(&opened, &before), followed].concat();
+            prop_assert_eq!(all, chain_of(&read, &anew));
+        }
     }
 
     #[test]

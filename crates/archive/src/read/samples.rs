@@ -9,6 +9,7 @@ use crate::format::event::{RawEvent, SingleEvent};
 use crate::format::frame::{self, Checksum, Frames, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Block, Record, decode};
+use crate::read::archive::Archive;
 use crate::write::writer::{Form, Writer};
 
 const LANES: u64 = 3;
@@ -242,4 +243,26 @@ pub fn chain<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<(u64, bool)
         (event.ticks, goes_on)
     });
     each.collect()
+}
+
+/// The same as [`chain`] says, but for the first event behind a block that cannot be read: it is in
+/// no hole by itself.
+pub fn chain_of(archive: &Archive, events: &[Event]) -> Vec<(u64, bool)> {
+    let (mut reader, mut read) = (archive.unit_reader(), Vec::new());
+    let lossy = archive
+        .units()
+        .filter(|unit| reader.read(unit.number, &mut read) > 0);
+    let lossy: Vec<(u64, u64)> = lossy.map(|unit| unit.ticks).collect();
+    let events = events.iter().filter(|event| !event.important);
+    let events: Vec<&Event> = events.collect();
+    let goes_on = |at: usize| {
+        let (before, event) = (events[at.checked_sub(1)?], events[at]);
+        let stretch =
+            |event: &Event| archive.stretch(event.ticks, event.time.map_or(0, Into::into));
+        let is_lost = |(first, last): &(u64, u64)| before.ticks <= *last && event.ticks >= *first;
+        Some(stretch(event).goes_on(stretch(before)) && !lossy.iter().any(is_lost))
+    };
+    let each = events.iter().enumerate();
+    each.map(|(at, event)| (event.ticks, goes_on(at).unwrap_or(false)))
+        .collect()
 }

@@ -5,7 +5,7 @@ use timeline::{Event, Order};
 
 use crate::read::archive::Archive;
 use crate::read::columns::BlockColumns;
-use crate::read::samples::{chain, changes, frames, runs};
+use crate::read::samples::{chain, chain_of, changes, frames, runs};
 use crate::read::select::{Places, Select};
 use crate::read::unit::UnitInfo;
 
@@ -38,28 +38,6 @@ impl Select for Some {
 
 fn events(archive: &Archive) -> Vec<Event> {
     archive.events_by_time(Order::OldestFirst).collect()
-}
-
-/// The same as [`chain`] says, but for the first event behind a block that cannot be read: it is in
-/// no hole by itself.
-fn chain_of(archive: &Archive, events: &[Event]) -> Vec<(u64, bool)> {
-    let (mut reader, mut read) = (archive.unit_reader(), Vec::new());
-    let lossy = archive
-        .units()
-        .filter(|unit| reader.read(unit.number, &mut read) > 0);
-    let lossy: Vec<(u64, u64)> = lossy.map(|unit| unit.ticks).collect();
-    let events = events.iter().filter(|event| !event.important);
-    let events: Vec<&Event> = events.collect();
-    let goes_on = |at: usize| {
-        let (before, event) = (events[at.checked_sub(1)?], events[at]);
-        let stretch =
-            |event: &Event| archive.stretch(event.ticks, event.time.map_or(0, Into::into));
-        let is_lost = |(first, last): &(u64, u64)| before.ticks <= *last && event.ticks >= *first;
-        Some(stretch(event).goes_on(stretch(before)) && !lossy.iter().any(is_lost))
-    };
-    let each = events.iter().enumerate();
-    each.map(|(at, event)| (event.ticks, goes_on(at).unwrap_or(false)))
-        .collect()
 }
 
 /// What [`chain`] says of the events that are left: nothing is missing if it is not on the way.
