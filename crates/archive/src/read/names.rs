@@ -31,8 +31,8 @@ const CUT: usize = 48;
 #[derive(Default)]
 pub struct Names {
     preambles: FrozenVec<Box<Preamble>>,
-    /// The first preamble of each magic.
-    programs: FrozenMap<u64, Box<Preamble>>,
+    /// The last preamble of each magic: its place in `preambles`.
+    programs: Mutex<HashMap<u64, usize>>,
     /// By magic and number.
     strings: FrozenMap<(u64, u64), Box<Arc<str>>>,
     /// The number of bytes of all strings.
@@ -93,12 +93,11 @@ impl Names {
     pub fn take(&self, decoded: Record) {
         match decoded {
             Record::Preamble(preamble) => {
-                if let Some(magic) = preamble.magic
-                    && self.program(magic).is_none()
-                {
-                    self.programs.insert(magic, Box::new(preamble.clone()));
+                let magic = preamble.magic;
+                let place = self.preambles.push_get_index(Box::new(preamble));
+                if let Some(magic) = magic {
+                    lock(&self.programs).insert(magic, place);
                 }
-                self.preambles.push(Box::new(preamble));
             }
             Record::String(string) => {
                 if let (Some(id), Some(text)) = (string.id, string.string) {
@@ -125,9 +124,10 @@ impl Names {
         self.preambles.iter()
     }
 
-    /// The first preamble of a magic.
+    /// The last preamble of a magic: it has all steps of the clock.
     pub fn program(&self, magic: u64) -> Option<&Preamble> {
-        self.programs.get(&magic)
+        let place = lock(&self.programs).get(&magic).copied()?;
+        self.preambles.get(place)
     }
 
     /// When a ring was created; 0 if that is not known.

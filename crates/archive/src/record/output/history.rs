@@ -1,6 +1,7 @@
 //! Finds the runs in an archive, and how far each is recorded: a recorder continues there.
 
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -91,15 +92,16 @@ impl History {
         self.older = passed;
     }
 
+    /// The preambles of the files that were read, the last one first: of a run, it has the newest
+    /// steps of the clock.
     fn runs(&self) -> impl Iterator<Item = &Preamble> {
-        self.current.runs.iter().chain(&self.older.runs)
+        self.older.runs.iter().chain(&self.current.runs).rev()
     }
 
     /// The last run of a timeline with the name of this one, in the files that were read.
     pub fn last_of(&self, at: &Attached) -> Option<&Preamble> {
         let name = name_of_all_runs(at);
-        let mut newest_first = self.older.runs.iter().chain(&self.current.runs).rev();
-        newest_first.find(|run| has_name(run, &name))
+        self.runs().find(|run| has_name(run, &name))
     }
 
     /// The run of a ring, as the archive has it. If its preamble was destroyed, the magic of other
@@ -205,7 +207,8 @@ impl History {
     /// The newest of the runs that are newer than this one, and how far it is recorded.
     pub fn newest_after(&self, run: &Preamble) -> Option<(Preamble, Vec<(u64, u64)>)> {
         let after = self.runs().filter(|other| other.created > run.created);
-        let newest = after.max_by_key(|other| other.created)?.clone();
+        // The first of its preambles here.
+        let newest = after.min_by_key(|other| Reverse(other.created))?.clone();
         let next = self.next(newest.magic);
         Some((newest, next))
     }
@@ -258,4 +261,71 @@ fn has_name(run: &Preamble, name: &str) -> bool {
 fn name_of_all_runs(at: &Attached) -> String {
     let before = name_before(at.path()).filter(|_| is_former(at.path()));
     before.unwrap_or(at.path()).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use timeline::{Attached, ClockStep, Priority, Timeline};
+
+    use crate::read::archive::Archive;
+    use crate::record::output::{Keeping, Output};
+    use crate::record::recorder::Recorder;
+    use crate::write::writer::{Form, Writer};
+
+    #[test]
+    fn a_recorder_goes_on_with_the_last_preamble_of_its_run() {
+        let path = format!("/timeline-test-last-preamble-{}", std::process::id());
+        let timeline = Timeline::with_size(&path, 1024, 4096).unwrap();
+        let event = timeline.define("test", Priority::Info, "$n").unwrap();
+        let at = Attached::open(&path).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let record = |name: &str, keeping: Keeping| {
+            let mut output = Output::open(folder.path().join(name), keeping).unwrap();
+            let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
+            timeline.log(event, [1]);
+            recorder.step();
+            recorder.finish();
+        };
+        for (name, file) in [("one.tla", "one.tla"), ("all/", "all/timeline-000001.tla")] {
+            record(name, Keeping::default());
+            let first = Archive::open(folder.path().join(name)).unwrap();
+            let mut preamble = first.programs().remove(0);
+            let step = |ticks| ClockStep {
+                ticks,
+                after_ticks: ticks - 1,
+                after: 3,
+                before: 4,
+                unix: 5,
+            };
+            preamble.steps = [7, 9].map(step).into();
+            let file = folder.path().join(file);
+            let file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+            let mut writer = Writer::new(file, preamble.magic.unwrap(), Form::Blocks);
+            writer.preamble(&preamble);
+            writer.flush().unwrap();
+            record(name, Keeping::default());
+            if name.ends_with('/') {
+                // In a file of its own.
+                let rotate_size = Some(64);
+                record(
+                    name,
+                    Keeping {
+                        rotate_size,
+                        ..Keeping::default()
+                    },
+                );
+            }
+            let archive = Archive::open(folder.path().join(name)).unwrap();
+            let magic = preamble.magic.unwrap();
+            assert_eq!(archive.preamble(magic).unwrap().steps, preamble.steps);
+            assert_eq!(archive.programs()[0].steps, preamble.steps);
+            let told = archive
+                .preambles()
+                .iter()
+                .filter(|p| p.steps == preamble.steps)
+                .count();
+            assert_eq!(told, if name.ends_with('/') { 2 } else { 1 });
+        }
+        timeline::unlink(&path).unwrap();
+    }
 }
