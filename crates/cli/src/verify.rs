@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use timeline_archive::{Archive, UnitInfo};
+use timeline_archive::Archive;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -161,12 +161,13 @@ fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write)
         let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
         line("program", format!("{path}, {timeline}"))?;
     }
+    let places = Places::of(archive);
     for place in archive.damage() {
-        line("damage", told(archive, place))?;
+        line("damage", places.told(place))?;
     }
     for hole in archive.holes() {
         let entries = things(hole.entries, "entry");
-        line("hole", format!("{entries} {}", before(archive, hole.place)))?;
+        line("hole", format!("{entries} {}", places.before(hole.place)))?;
     }
     if archive.repeated() > 0 {
         let entries = things(archive.repeated(), "entry");
@@ -175,37 +176,53 @@ fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write)
     Ok(())
 }
 
-/// Where something is missing: between two files, or before the frame that begins at this byte.
-fn before(archive: &Archive, place: usize) -> String {
-    let files: Vec<(&Path, usize)> = archive.bytes().files().collect();
-    let number = files.partition_point(|(_, start)| *start <= place).max(1) - 1;
-    let Some((path, start)) = files.get(number) else {
-        return format!("before byte {}", Count(place as u64));
-    };
-    let is_between = |unit: UnitInfo| unit.place.start >= *start && unit.place.end <= place;
-    let is_first = number > 0 && !archive.units().any(|u| !u.important && is_between(u));
-    match files.get(number.wrapping_sub(1)) {
-        Some((former, _)) if is_first => {
-            format!("between {} and {}", former.display(), path.display())
-        }
-        _ if files.len() == 1 => format!("before byte {}", Count(place as u64)),
-        _ => format!(
-            "before byte {} of {}",
-            Count((place - start) as u64),
-            path.display()
-        ),
-    }
+/// The files of an archive, and where each has its first event that is not important.
+struct Places<'a> {
+    files: Vec<(&'a Path, usize)>,
+    /// The end of the unit of that event, or of the bytes.
+    first_ends: Vec<usize>,
 }
 
-/// The damage of each file.
-fn told(archive: &Archive, place: &Range<usize>) -> String {
-    let length = things(place.len() as u64, "byte");
-    let files = archive.bytes().files();
-    match files.take_while(|(_, start)| *start <= place.start).last() {
-        Some((path, start)) if archive.bytes().files().count() > 1 => {
-            let (path, from) = (path.display(), Count((place.start - start) as u64));
-            format!("{length} from byte {from} of {path} on")
+impl Places<'_> {
+    fn of(archive: &Archive) -> Places<'_> {
+        let files: Vec<(&Path, usize)> = archive.bytes().files().collect();
+        let mut units = archive.units().filter(|unit| !unit.important).peekable();
+        let first_ends = files.iter().map(|(_, start)| {
+            while units.next_if(|unit| unit.place.start < *start).is_some() {}
+            units.peek().map_or(usize::MAX, |unit| unit.place.end)
+        });
+        let first_ends = first_ends.collect();
+        Places { files, first_ends }
+    }
+
+    /// The number of the file with this byte.
+    fn file(&self, place: usize) -> Option<usize> {
+        let behind = self.files.partition_point(|(_, start)| *start <= place);
+        behind.checked_sub(1)
+    }
+
+    /// Where something is missing: between two files, or before the frame that begins at this byte.
+    fn before(&self, place: usize) -> String {
+        let Some(number) = self.file(place).filter(|_| self.files.len() > 1) else {
+            return format!("before byte {}", Count(place as u64));
+        };
+        let (path, start) = self.files[number];
+        if number > 0 && self.first_ends[number] > place {
+            let former = self.files[number - 1].0;
+            return format!("between {} and {}", former.display(), path.display());
         }
-        _ => format!("{length} from byte {} on", Count(place.start as u64)),
+        let byte = Count((place - start) as u64);
+        format!("before byte {byte} of {}", path.display())
+    }
+
+    /// The damage of a file.
+    fn told(&self, place: &Range<usize>) -> String {
+        let length = things(place.len() as u64, "byte");
+        let Some(number) = self.file(place.start).filter(|_| self.files.len() > 1) else {
+            return format!("{length} from byte {} on", Count(place.start as u64));
+        };
+        let (path, start) = self.files[number];
+        let from = Count((place.start - start) as u64);
+        format!("{length} from byte {from} of {} on", path.display())
     }
 }
