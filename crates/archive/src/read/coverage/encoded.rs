@@ -44,7 +44,7 @@ impl Coverage {
         };
         let (rings, mut place) = (input.get()?, 0);
         for _ in 0..rings {
-            let ring = found.ring(input.get()?);
+            let ring = found.ring(input.get()?)?;
             found.rings[ring].stated = input.get()?;
             let flags = input.get()?;
             found.rings[ring].is_chained = flags & 1 != 0;

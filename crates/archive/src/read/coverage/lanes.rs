@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::Missing;
 
-/// Lanes below this are found without a hash.
-const FEW: u64 = 1 << 12;
+/// Lanes below this are found without a hash, and those below `FEW_OF_EACH` for each lane of the
+/// ring, if they are below `MOST_FEW`: so a ring takes no more memory than its lanes.
+const FEW: usize = 64;
+const FEW_OF_EACH: usize = 8;
+const MOST_FEW: usize = 1 << 12;
 
 #[derive(Clone, Default)]
 pub struct Ring {
@@ -17,7 +20,7 @@ pub struct Ring {
     pub is_chained: bool,
     pub is_vague: bool,
     pub lanes: Vec<Lane>,
-    /// For each lane with a small number: its index in `lanes` plus 1.
+    /// For each lane with a small number: its index in `lanes` plus 1, or 0 if it is none of these.
     pub few: Vec<u32>,
     pub others: HashMap<u64, usize>,
 }
@@ -73,11 +76,13 @@ impl Ring {
     /// The index of a lane, if it came before.
     #[inline]
     pub fn known(&self, lane: u64) -> Option<usize> {
-        if lane >= FEW {
-            return self.others.get(&lane).copied();
+        let few = usize::try_from(lane)
+            .ok()
+            .and_then(|lane| self.few.get(lane));
+        match few.and_then(|known| (*known as usize).checked_sub(1)) {
+            None if !self.others.is_empty() => self.others.get(&lane).copied(),
+            index => index,
         }
-        let known = self.few.get(lane as usize)?;
-        (*known as usize).checked_sub(1)
     }
 
     #[cold]
@@ -92,14 +97,15 @@ impl Ring {
             present: nowhere,
             ..Lane::default()
         });
-        if lane < FEW {
-            let lane = lane as usize;
-            if self.few.len() <= lane {
-                self.few.resize(lane + 1, 0);
+        let most = (FEW + FEW_OF_EACH * index).min(MOST_FEW);
+        match usize::try_from(lane) {
+            Ok(lane) if lane < most => {
+                if self.few.len() <= lane {
+                    self.few.resize(lane + 1, 0);
+                }
+                self.few[lane] = index as u32 + 1;
             }
-            self.few[lane] = index as u32 + 1;
-        } else {
-            self.others.insert(lane, index);
+            _ => drop(self.others.insert(lane, index)),
         }
         index
     }

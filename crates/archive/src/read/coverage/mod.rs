@@ -20,8 +20,9 @@ use lanes::{Lane, Piece, Ring};
 /// Most pieces that are told apart, beyond one for each lane. No archive that is read in its order
 /// has as many. Beyond it, holes are not known: memory does not grow with the file.
 const MOST: usize = 1 << 16;
-/// Most lanes of all rings together, likewise.
+/// Most lanes of all rings together, likewise, and most rings.
 const MOST_LANES: usize = 1 << 18;
+const MOST_RINGS: usize = 1 << 16;
 
 /// Lanes, and a number of each.
 type Numbers = [(u64, u64)];
@@ -66,7 +67,9 @@ impl Coverage {
     /// Takes a block that begins at `place`. Returns how many entries are missing before it, as
     /// far as the frames up to now tell.
     pub fn block(&mut self, block: &Block, place: usize) -> u64 {
-        let ring = self.ring(block.magic.unwrap_or(0));
+        let Some(ring) = self.ring(block.magic.unwrap_or(0)) else {
+            return 0;
+        };
         let has_events = !block.positions.is_empty() && block.count != Some(0);
         self.rings[ring].is_chained |= !block.from.is_empty();
         self.rings[ring].is_vague |= block.from.is_empty() && has_events;
@@ -76,7 +79,9 @@ impl Coverage {
 
     /// Takes a record of missed entries, likewise.
     pub fn missed(&mut self, missed: &Missed, place: usize) -> u64 {
-        let ring = self.ring(missed.magic.unwrap_or(0));
+        let Some(ring) = self.ring(missed.magic.unwrap_or(0)) else {
+            return 0;
+        };
         if let Some((lane, from, next)) = missed.accounted() {
             let repeated = self.repeated;
             let missing = self.add(ring, lane, (from, next), place);
@@ -103,7 +108,9 @@ impl Coverage {
     /// Takes the entries of a single event, likewise.
     #[inline]
     pub fn event(&mut self, magic: u64, lane: u64, range: (u64, u64), place: usize) -> u64 {
-        let ring = self.ring(magic);
+        let Some(ring) = self.ring(magic) else {
+            return 0;
+        };
         let missing = self.add(ring, lane, range, place);
         self.proven(ring, missing)
     }
@@ -123,23 +130,29 @@ impl Coverage {
         })
     }
 
+    /// A ring. `None` if there are too many.
     #[inline]
-    fn ring(&mut self, magic: u64) -> usize {
-        if self
-            .rings
-            .get(self.last)
-            .is_some_and(|ring| ring.magic == magic)
-        {
-            return self.last;
+    fn ring(&mut self, magic: u64) -> Option<usize> {
+        let last = self.rings.get(self.last);
+        if last.is_some_and(|ring| ring.magic == magic) {
+            return Some(self.last);
         }
-        self.last = *self.by_magic.entry(magic).or_insert_with(|| {
-            self.rings.push(Ring {
-                magic,
-                ..Ring::default()
-            });
-            self.rings.len() - 1
-        });
-        self.last
+        match self.by_magic.get(&magic) {
+            Some(ring) => self.last = *ring,
+            None if self.rings.len() >= MOST_RINGS => {
+                self.is_full = true;
+                return None;
+            }
+            None => {
+                self.last = self.rings.len();
+                self.by_magic.insert(magic, self.last);
+                self.rings.push(Ring {
+                    magic,
+                    ..Ring::default()
+                });
+            }
+        }
+        Some(self.last)
     }
 
     /// Covers some entries of a lane. Returns how many are missing before them.
@@ -233,7 +246,9 @@ impl Coverage {
         self.repeated = self.repeated.saturating_add(file.repeated);
         self.is_full |= file.is_full;
         for ring in &file.rings {
-            let to = self.ring(ring.magic);
+            let Some(to) = self.ring(ring.magic) else {
+                return;
+            };
             self.rings[to].stated += ring.stated;
             self.rings[to].is_chained |= ring.is_chained;
             self.rings[to].is_vague |= ring.is_vague;

@@ -90,6 +90,41 @@ fn memory_is_bounded_and_nothing_is_said_beyond() {
     assert!(coverage.pieces <= MOST);
 }
 
+/// A frame of some bytes may name a ring of its own, and a lane with any number.
+#[test]
+fn memory_is_bounded_by_frames_whatever_rings_and_lanes_they_name() {
+    let mut all = Coverage::default();
+    for magic in 0..2 * MOST_RINGS as u64 {
+        all.event(magic, 4_095, (0, 1), 0);
+        all.missed(
+            &Missed {
+                magic: Some(magic),
+                ..Missed::default()
+            },
+            0,
+        );
+        assert_eq!(all.is_full(), magic >= MOST_RINGS as u64);
+    }
+    assert_eq!(
+        (all.rings.len(), all.by_magic.len()),
+        (MOST_RINGS, MOST_RINGS)
+    );
+    let few: usize = all.rings.iter().map(|ring| ring.few.capacity()).sum();
+    assert_eq!(few, 0, "one lane of each ring, far from 0");
+
+    // All lanes are found, in whatever order they come.
+    let mut all = Coverage::default();
+    let lanes = || (0..5_000_u64).map(|lane| lane * 7_919 % 5_000);
+    for at in [0, 1] {
+        for lane in lanes() {
+            all.event(7, lane, (at, at + 1), 0);
+        }
+    }
+    assert_eq!((all.rings[0].lanes.len(), all.repeated()), (5_000, 0));
+    assert!(all.rings[0].few.len() > 4_000);
+    assert!(lanes().all(|lane| all.rings[0].known(lane).is_some()));
+}
+
 #[test]
 fn blocks_that_do_not_say_where_they_begin_prove_nothing() {
     let mut coverage = Coverage::default();
