@@ -38,11 +38,13 @@ pub struct Files {
     looked: Option<Instant>,
     /// Whether this recorder created the directory, and the first file in it.
     made: (bool, bool),
+    /// The last file, if nobody may change it.
+    passed_over: Option<PathBuf>,
 }
 
 impl Files {
     /// Opens a directory, which is created with access for its owner alone if it is not there.
-    /// Returns its last file, which is created if there is none. What has the name of a file and is
+    /// Returns its last file, which is created if there is none, or if nobody may change that. What has the name of a file and is
     /// none (a directory, a pipe, a link that leads nowhere) is left alone.
     pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
@@ -72,12 +74,19 @@ impl Files {
             indexes: BTreeMap::new(),
             looked: None,
             made: (is_new, last.is_none()),
+            passed_over: None,
         };
         let (file, path) = match last {
             None => files.begin()?,
-            Some(_) => {
-                let path = files.path(files.number);
-                (open(&path)?, path)
+            Some((number, size)) => {
+                let path = files.path(number);
+                match open(&path) {
+                    Err(error) if is_taken(&error) => {
+                        files.passed_over = Some(path);
+                        files.next(size)?
+                    }
+                    other => (other?, path),
+                }
             }
         };
         Ok((files, file, path))
@@ -86,6 +95,11 @@ impl Files {
     /// Whether this recorder created the first file.
     pub fn is_made(&self) -> bool {
         self.made.1
+    }
+
+    /// The last file that was there, if nobody may change it.
+    pub fn passed_over(&self) -> Option<&Path> {
+        self.passed_over.as_deref()
     }
 
     /// Removes the directory, if this recorder created it and it is empty.
@@ -142,27 +156,40 @@ impl Files {
 
     /// Removes the oldest indexes, and then the oldest files, until all together have at most
     /// `keep` bytes: an index can be made again, and events cannot. The current file counts with
-    /// its `size` bytes, and is never removed.
-    pub fn keep(&mut self, keep: u64, size: u64) -> io::Result<()> {
+    /// its `size` bytes, and is never removed. What cannot be removed does not count, so that it
+    /// costs no other file its place: the next call tries it again.
+    ///
+    /// # Errors
+    /// The path of the first one that could not be removed, and why, after the others were.
+    pub fn keep(&mut self, keep: u64, size: u64) -> std::result::Result<(), (PathBuf, io::Error)> {
         self.look_for_indexes();
         let files = self.finished.iter().map(|(_, size)| size);
         let mut total = files.chain(self.indexes.values()).sum::<u64>() + size;
+        let mut failed = None;
         while total > keep
             && let Some((number, size)) = self.indexes.pop_first()
         {
-            remove(&self.index(number))?;
+            failed = failed.or(remove(self.index(number)).err());
             total -= size;
         }
+        let mut at = 0;
         while total > keep
-            && let Some((number, size)) = self.finished.front()
+            && let Some((number, size)) = self.finished.get(at).copied()
         {
-            remove(&self.path(*number))?;
-            // Whoever searched the file may have made one just now.
-            let _ = files::remove(&self.index(*number));
+            match remove(self.path(number)) {
+                Ok(()) => {
+                    // Whoever searched the file may have made one just now.
+                    let _ = files::remove(&self.index(number));
+                    self.finished.remove(at);
+                }
+                Err(error) => {
+                    failed = failed.or(Some(error));
+                    at += 1;
+                }
+            }
             total -= size;
-            self.finished.pop_front();
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     /// Looks which indexes lie beside the files, at most once a second and with each new file:
@@ -190,11 +217,20 @@ impl Files {
 }
 
 /// Removes a file, unless another process has made room already.
-fn remove(path: &Path) -> io::Result<()> {
-    match files::remove(path) {
+fn remove(path: PathBuf) -> std::result::Result<(), (PathBuf, io::Error)> {
+    match files::remove(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
+        other => other.map_err(|error| (path, error)),
     }
+}
+
+/// Whether something else has taken the name of a file, or it may not be changed by anybody.
+pub fn is_taken(error: &Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, IsADirectory};
+    let error = error.source_of_io();
+    let is_fixed = error.and_then(io::Error::raw_os_error) == Some(libc::EPERM);
+    let kind = error.map(io::Error::kind);
+    is_fixed || matches!(kind, Some(InvalidData | InvalidInput | IsADirectory))
 }
 
 /// Creates a file with access for its owner alone, if nothing has its name.
@@ -282,6 +318,64 @@ mod tests {
             ]
         );
         drop(next);
+    }
+
+    #[test]
+    fn what_cannot_be_removed_keeps_no_other_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |number| folder.path().join(file_name(number));
+        for number in 1..=5 {
+            fs::write(at(number), [0; 10]).unwrap();
+        }
+        let (mut files, present, _) = Files::open(folder.path()).unwrap();
+        // A directory takes the place of the first one, and another one that of an index.
+        fs::remove_file(at(1)).unwrap();
+        fs::create_dir(at(1)).unwrap();
+        let index = folder.path().join("timeline-000002.tla.idx");
+        fs::create_dir(&index).unwrap();
+        let error = files.keep(20, 10).unwrap_err();
+        assert_eq!(error.0, index);
+        let left = |number: &u64| at(*number).exists();
+        assert_eq!((1..=5).filter(left).collect::<Vec<_>>(), [1, 4, 5]);
+        // It is still named, and still costs nothing else.
+        let error = files.keep(20, 10).unwrap_err();
+        assert_eq!(error.0, at(1));
+        assert_eq!((1..=5).filter(left).collect::<Vec<_>>(), [1, 4, 5]);
+        fs::remove_dir(at(1)).unwrap();
+        files.keep(20, 10).unwrap();
+        files.keep(20, 10).unwrap();
+        assert_eq!(files.finished, [(4, 10)]);
+        drop(present);
+    }
+
+    /// Only root can make a file immutable, and not in every file system.
+    #[test]
+    fn what_nobody_may_change_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |number| folder.path().join(file_name(number));
+        fs::write(at(1), [0; 10]).unwrap();
+        fs::write(at(2), [0; 10]).unwrap();
+        let change = |flag: &str| {
+            let done = std::process::Command::new("chattr")
+                .arg(flag)
+                .arg(at(2))
+                .output();
+            done.is_ok_and(|done| done.status.success())
+        };
+        if !change("+i") {
+            return;
+        }
+        let opened = Files::open(folder.path());
+        let kept = opened.map(|(mut files, present, path)| {
+            let passed_over = files.passed_over().map(Path::to_path_buf);
+            let kept = files.keep(5, 0).map_err(|(path, _)| path);
+            drop(present);
+            (passed_over, path, kept, files.finished)
+        });
+        assert!(change("-i"));
+        let (passed_over, path, kept, finished) = kept.unwrap();
+        assert_eq!((passed_over, path), (Some(at(2)), at(3)));
+        assert_eq!((kept, finished.into()), (Err(at(2)), vec![(2, 10)]));
     }
 
     #[test]

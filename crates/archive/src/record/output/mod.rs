@@ -31,7 +31,7 @@ pub struct Output {
     path: PathBuf,
     rotation: Rotation,
     history: History,
-    /// The last file of the directory, if that was no archive.
+    /// The last file of the directory, if that was no archive, or nobody may change it.
     passed_over: Option<PathBuf>,
 }
 
@@ -47,7 +47,7 @@ impl Output {
         let path = path.as_ref();
         let mut rotation = Rotation::open(path, keeping)?;
         let mut found = rotation.read()?;
-        let mut passed_over = None;
+        let mut passed_over = rotation.passed_over().map(Path::to_path_buf);
         if found.is_foreign() {
             passed_over = rotation.pass_over()?;
             found = rotation.read()?;

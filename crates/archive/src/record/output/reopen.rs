@@ -11,7 +11,7 @@ use super::current::{Change, CurrentFile};
 use super::rotation::Rotation;
 use super::trouble::Trouble;
 use crate::error::{Error, Result};
-use crate::record::numbered_files::{self, Files, Locked};
+use crate::record::numbered_files::{self, Files, Locked, is_taken};
 use crate::record::resume::Contents;
 
 impl Rotation {
@@ -84,13 +84,6 @@ impl Rotation {
             (same, _) => Ok((same?, path.to_path_buf())),
         }
     }
-}
-
-/// Whether something else has taken the name of a file.
-fn is_taken(error: &Error) -> bool {
-    use io::ErrorKind::{InvalidData, InvalidInput, IsADirectory};
-    let kind = error.source_of_io().map(io::Error::kind);
-    matches!(kind, Some(InvalidData | InvalidInput | IsADirectory))
 }
 
 fn read(file: &File, path: &Path) -> Result<Contents> {

@@ -142,6 +142,11 @@ impl Rotation {
         found.map_err(|error| Error::io("read", self.file.path(), error))
     }
 
+    /// The last file of the directory, if nobody may change it.
+    pub fn passed_over(&self) -> Option<&Path> {
+        self.files.as_ref().and_then(Files::passed_over)
+    }
+
     /// Leaves the last file of a directory alone, which has something else in it than an archive,
     /// and begins another one. Returns that file. `None` if the output is a single file.
     pub fn pass_over(&mut self) -> Result<Option<PathBuf>> {
@@ -227,8 +232,7 @@ impl Rotation {
     fn remove_oldest(&mut self, more: usize) {
         if let (Some(most), Some(files)) = (self.keeping.keep_size, &mut self.files) {
             let removed = files.keep(most, self.file.size().saturating_add(more as u64));
-            let path = self.file.path();
-            let failed = |error| Trouble::new("remove the oldest files beside", path, error);
+            let failed = |(path, error): (PathBuf, _)| Trouble::new("remove", &path, error);
             self.removing = removed.err().map(failed);
         }
     }
