@@ -206,7 +206,18 @@ async function filters(context) {
   await page.goBack();
   await page.waitForFunction(() => document.querySelectorAll("#chips .chip").length === 0);
   await page.close();
+  await unknownProcess(context);
   return `filters: ${wanted} events of ${archive.category}`;
+}
+
+/** Of events whose process nobody knows, a filter of processes says that it leaves them out. */
+async function unknownProcess(context) {
+  const { id, events } = given.hour;
+  const page = await open(context, fragmentOf(id, { pid: "1" }));
+  const left = `${events} of an unknown process left out`;
+  await page.waitForFunction((text) => document.querySelector("#count-text").textContent
+    === `0 hits, ${text}`, left);
+  await page.close();
 }
 
 /** The range of time in the address, or null. */

@@ -6,10 +6,10 @@ use crate::command::{Events, Ran, succeed};
 use crate::support::Name;
 
 /// Threads that a ring of so many entries remembers.
-const RECORDS: i64 = 64;
+pub const RECORDS: i64 = 64;
 
 /// Each thread logs one event.
-fn short_threads(tl: &Timeline, events: &Events, count: i64) {
+pub fn short_threads(tl: &Timeline, events: &Events, count: i64) {
     for number in 0..count {
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| tl.log(events.sum, [number, 0, 0]));

@@ -143,7 +143,7 @@ fn breaths(name: &Name, count: u64) {
 
 /// An archive, and how long it was before it grew by much that is missing: entries that were
 /// overwritten, runs that nobody recorded, and frames that were damaged.
-fn lacking_growth(name: &Name, archive: &str) -> (Vec<u8>, usize) {
+pub fn lacking_growth(name: &Name, archive: &str) -> (Vec<u8>, usize) {
     let record = || {
         let words = ["record", name.path(), "-o", archive, "--once", "--plain"];
         succeed(&[&words[..], &["--fsync", "never"]].concat());

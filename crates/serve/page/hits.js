@@ -18,7 +18,7 @@ export class Hits extends EventTarget {
   #growing = false;
   // The first line that was not searched, and what was found before a search that goes on.
   #next = 0;
-  #before = { found: 0, density: null };
+  #before = { found: 0, unknown: 0, density: null };
 
   constructor() {
     super();
@@ -36,6 +36,7 @@ export class Hits extends EventTarget {
     this.lines = [];
     this.found = 0;
     this.done = 0;
+    this.unknown = 0;
     this.density = null;
     this.limit = FIRST_LIMIT;
     this.dispatchEvent(new Event("start"));
@@ -53,10 +54,11 @@ export class Hits extends EventTarget {
       this.lines = [];
       this.found = 0;
       this.done = 0;
+      this.unknown = 0;
       this.density = null;
       this.limited = false;
       this.#next = 0;
-      this.#before = { found: 0, density: null };
+      this.#before = { found: 0, unknown: 0, density: null };
       this.dispatchEvent(new Event("start"));
     });
   }
@@ -71,7 +73,7 @@ export class Hits extends EventTarget {
     }
     this.limit = limit;
     this.limited = false;
-    this.#before = { found: this.found, density: this.density };
+    this.#before = { found: this.found, unknown: this.unknown, density: this.density };
     await this.#ask([["from", this.#next]], () => {});
   }
 
@@ -121,9 +123,11 @@ export class Hits extends EventTarget {
   }
 
   // A search that goes on counts what it finds by itself.
-  #count({ found, density, next }) {
+  #count({ found, density, next, unknown_process: unknown }) {
     const { found: known, density: parts } = this.#before;
     this.found = known + found;
+    // Left out by a filter of processes, because theirs is not known.
+    this.unknown = this.#before.unknown + unknown;
     this.density = known === 0 ? density
       : parts && density.map((count, part) => count + parts[part]);
     this.#next = next;
@@ -172,6 +176,7 @@ export class Hits extends EventTarget {
     try {
       const all = [...since, ["limit", this.limit]];
       await readStream(ofLog(log.id, "search"), all, this.#extended.signal, (event, said) => {
+        if (event === "end") this.unknown = Math.max(this.unknown, said.unknown_process);
         if (event !== "hits") return;
         const added = said.lines.filter((line) => line > known);
         this.#add(added);

@@ -4,6 +4,9 @@ import { getJson, isAbort, ofLog, readStream } from "./api.js";
 import { showError, showPart } from "./status.js";
 import { counted, percent } from "./text.js";
 
+/** What the server says that a log lacks, always and while it grows. */
+const LACKS = ["missed", "missed_unknown", "gone", "damaged", "missing_files"];
+
 /**
  * Events: `info` when something has changed, `grown` when there are more lines, `anew` when the
  * numbers of lines start anew, `definitions` when these are known.
@@ -24,7 +27,7 @@ export class Log extends EventTarget {
     this.growing = false;
     this.first = null;
     this.last = null;
-    this.missed = 0;
+    this.lacks = {};
     this.info = null;
   }
 
@@ -67,7 +70,7 @@ export class Log extends EventTarget {
     Object.assign(this, { version: said.version, lines, important });
     this.first = said.first ?? this.first;
     this.last = said.last ?? this.last;
-    this.missed = said.missed ?? this.missed;
+    for (const what of LACKS) this.lacks[what] = said[what] ?? this.lacks[what];
     const { error, waiting } = said.trouble ?? {};
     showPart("trouble", error && `${error} (${counted(waiting, "entry", "entries")})`);
     if (anew) this.dispatchEvent(new Event("anew"));

@@ -6,7 +6,7 @@ import { byId, make, setBusy } from "./dom.js";
 import { onPrefs } from "./prefs.js";
 import { Rate } from "./rate.js";
 import { showError } from "./status.js";
-import { bytes, number, percent, visible } from "./text.js";
+import { bytes, counted, number, percent, visible } from "./text.js";
 import { categoryRank, levelClass, onColours } from "./theme.js";
 import { dateAndTime, duration } from "./time.js";
 
@@ -93,11 +93,15 @@ export class Overview {
     const { important } = this.log;
     fact("lines", number(this.log.lines)
       + (important ? `, ${number(important)} of important events` : ""));
-    fact("missed", this.log.missed ? `${number(this.log.missed)} entries were overwritten`
-      : "nothing", this.log.missed > 0);
-    fact("gone", info.gone ? `${number(info.gone)} entries, with a part that was damaged or removed`
-      : "", true);
-    fact("damaged", info.damaged ? bytes(info.damaged) : "", true);
+    const { missed, missed_unknown: places, gone, damaged, missing_files: files } = this.log.lacks;
+    const unknown = places ? `an unknown number in ${counted(places, "place")}` : "";
+    const entries = missed ? `${number(missed)} entries were overwritten` : "";
+    fact("missed", [entries, unknown].filter(Boolean).join(", and ") || "nothing",
+      missed + places > 0);
+    fact("gone", gone ? `${number(gone)} entries, with a part that was damaged or removed` : "",
+      true);
+    fact("damaged", damaged ? bytes(damaged) : "", true);
+    fact("files", files ? `${number(files)} missing between the others` : "", true);
     const programs = (info.programs ?? []).map((one) => [one.program, one.timeline,
       one.host && `on ${one.host}`].filter(Boolean).join(" "));
     fact("writers", visible([...new Set(programs)].join("; ")));

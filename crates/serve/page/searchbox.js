@@ -66,6 +66,11 @@ export class SearchBox {
   }
 
   #text() {
+    const { unknown } = this.hits;
+    return this.#found() + (unknown ? `, ${number(unknown)} of an unknown process left out` : "");
+  }
+
+  #found() {
     const { hits } = this;
     const place = state.line === null ? -1 : hits.placeOf(state.line);
     const here = hits.lines[place] === state.line && place >= 0 ? `${number(place + 1)} of ` : "";

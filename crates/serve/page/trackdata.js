@@ -22,6 +22,7 @@ class Answer {
     this.to = BigInt(said.to);
     this.width = Math.max(1, Number(this.to - this.from) / said.buckets);
     this.exact = said.exact;
+    this.unknown = said.unknown_process;
     this.categories = said.categories;
     this.question = question;
     this.read = performance.now();

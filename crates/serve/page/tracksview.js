@@ -255,8 +255,10 @@ export class TracksView {
     const busy = this.data.busy || !this.answer;
     setBusy(byId("plot"), busy);
     const exact = this.answer?.exact ?? true;
+    const unknown = this.answer?.unknown ?? 0;
     showPart("place", `${duration(this.view.span)} from ${dateAndTime(this.view.from)}`
-      + (exact ? "" : ", counts are spread evenly over runs of events"));
+      + (exact ? "" : ", counts are spread evenly over runs of events")
+      + (unknown ? `, ${counted(unknown, "event")} of an unknown process left out` : ""));
     const { count, left } = this.spans;
     showPart("spans", left ? `${counted(left, "span")} too short to be drawn` : "");
     setText(byId("tracks-said"), `${counted(this.place.rows.length, "row")}, `

@@ -82,6 +82,9 @@ fn archive(folder: &std::path::Path, purpose: &str) {
 /// When the archive of an hour begins, in nanoseconds since 1970.
 const HOUR_BEGINS: u64 = 1_700_000_000_000_000_000;
 
+/// How many events it has.
+const HOUR_EVENTS: u64 = 723;
+
 /// An archive of an hour: a span as long as it, with short ones in it, and one that does not end.
 fn hour(path: &std::path::Path) {
     const SECOND: u64 = 1_000_000_000;
@@ -155,7 +158,8 @@ impl Shown {
             "archive": {"id": self.path, "path": self.path, "query": "got", "category": "db",
                 "source": "query"},
             "live": {"id": self.name.path(), "pid": self.program.pid()},
-            "hour": {"id": self.of_an_hour, "begin": HOUR_BEGINS.to_string()},
+            "hour": {"id": self.of_an_hour, "begin": HOUR_BEGINS.to_string(),
+                "events": HOUR_EVENTS},
             "screenshots": std::env::var("SCREENSHOTS").ok(),
             "seed": std::process::id(),
         });

@@ -1,15 +1,19 @@
 //! The counts of a log that grows are those of a log that is counted at once.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
 use std::thread;
 
+use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use timeline::{Priority, event};
 
 use super::begun;
-use super::http::{Served, Stream};
+use super::http::{Served, Stream, quoted};
 use crate::command::*;
+use crate::growing::lacking_growth;
 use crate::support::{Name, Random};
 
 /// The counts of a log by rows of tracks, and by categories.
@@ -79,4 +83,51 @@ fn counts_that_go_on_are_those_of_all_events() {
     }
     recorder.signal(Signal::SIGINT);
     recorder.succeed();
+}
+
+/// What a log lacks, by the names of the server and of `info`.
+const LACKS: [(&str, &str); 5] = [
+    ("missed", "missed"),
+    ("missed_unknown", "missed_unknown"),
+    ("gone", "gone"),
+    ("damaged", "damaged_bytes"),
+    ("missing_files", "missing_files"),
+];
+
+#[test]
+fn a_log_that_grows_says_what_it_lacks_as_info_does() {
+    let (name, folder) = (Name::new("serve-lacks"), tempfile::tempdir().unwrap());
+    let path = |file: &str| folder.path().join(file).display().to_string();
+    let (bytes, grown_from) = lacking_growth(&name, &path("whole.tla"));
+    let growing = path("growing.tla");
+    fs::write(&growing, &bytes[..grown_from]).unwrap();
+    // As a recorder does.
+    let file = fs::OpenOptions::new().append(true).open(&growing).unwrap();
+    let mut file = Flock::lock(file, FlockArg::LockExclusiveNonblock).unwrap();
+    let served = Served::begin(&[&growing]);
+    let log = format!("/api/logs/{}", quoted(&growing));
+    let before = served.json(&log);
+    for (what, _) in LACKS {
+        assert_eq!(before[what], 0, "{what}");
+    }
+    let mut stream = Stream::begin(&served, &format!("{log}/follow"));
+    stream.until(|name, data| name == "grown" && data["lines"] == before["lines"]);
+    // A part of a frame that is being written is no damage.
+    file.write_all(&bytes[grown_from..bytes.len() - 3]).unwrap();
+    let grown = stream.until(|_, data| data["gone"].as_u64() > Some(0));
+    assert_eq!(served.json(&log)["damaged"], grown["damaged"]);
+    file.write_all(&bytes[bytes.len() - 3..]).unwrap();
+    drop(file);
+    let end = stream.until(|_, data| data["growing"] == false);
+    let (state, info) = (
+        served.json(&log),
+        lacking(&["info", "--json", &growing]).json(),
+    );
+    let info = &info[0];
+    for (what, of_info) in LACKS {
+        assert_eq!(state[what], info[of_info], "{what}: {info}");
+        assert_eq!(end[what], info[of_info], "{what}: {end}");
+    }
+    assert_eq!(end["missed_unknown"], 1);
+    assert_eq!(end["damaged"], grown["damaged"]);
 }

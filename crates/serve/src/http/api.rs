@@ -19,8 +19,9 @@ use super::state::State;
 use crate::error::{Error, Result};
 use crate::logs::{Found, Kind, Log, Trouble};
 use crate::read::{
-    Cancel, DefinitionObject, Details, Lines, Moment, Overview, Page, ThreadObject, TrackQuery,
-    Tracks, at_time, definitions, details, lines_at, lines_from, overview, page, threads, tracks,
+    Cancel, DefinitionObject, Details, Lacks, Lines, Moment, Overview, Page, ThreadObject,
+    TrackQuery, Tracks, at_time, definitions, details, lines_at, lines_from, overview, page,
+    threads, tracks,
 };
 
 /// Most lines and events of one answer.
@@ -85,12 +86,9 @@ pub struct LogState {
     pub first: Option<Moment>,
     /// The time of the last event.
     pub last: Option<Moment>,
-    /// How many entries are known to be missing.
-    pub missed: u64,
-    /// How many entries are gone, with a part that was damaged or a file that was removed.
-    pub gone: u64,
-    /// How many bytes are damaged.
-    pub damaged: u64,
+    /// What it is known to lack.
+    #[serde(flatten)]
+    pub lacks: Lacks,
     /// Why nothing is added at present; null if all is well.
     pub trouble: Option<Trouble>,
     /// The programs that wrote it.
@@ -211,13 +209,7 @@ pub fn log_state(log: &Log) -> Result<LogState> {
         events,
         first: first.map(Moment::of),
         last: last.map(Moment::of),
-        missed: archive.missed(),
-        gone: archive.gone(),
-        damaged: archive
-            .damage()
-            .iter()
-            .map(|range| range.len() as u64)
-            .sum(),
+        lacks: Lacks::of(archive),
         trouble: log.trouble(),
         programs: archive.programs().iter().map(program).collect(),
         index: IndexState {

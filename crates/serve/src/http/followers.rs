@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::error::Result;
 use crate::logs::{Log, Trouble};
-use crate::read::Moment;
+use crate::read::{Lacks, Moment};
 
 /// How often a log is looked at that somebody follows.
 const OFTEN: Duration = Duration::from_millis(25);
@@ -27,8 +27,9 @@ pub struct Growth {
     pub important: Option<u64>,
     /// The time of the last event.
     pub last: Option<Moment>,
-    /// How many entries are known to be missing.
-    pub missed: u64,
+    /// What it is known to lack.
+    #[serde(flatten)]
+    pub lacks: Lacks,
     /// Why nothing is added at present; null if all is well.
     pub trouble: Option<Trouble>,
     /// Whether more may come.
@@ -47,7 +48,7 @@ impl Growth {
             last: last
                 .filter(|last| *last > 0 && *last < u64::MAX)
                 .map(Moment::of),
-            missed: version.archive.missed(),
+            lacks: Lacks::of(&version.archive),
             trouble: log.trouble(),
             growing: version.growing,
         })
@@ -142,7 +143,7 @@ mod tests {
             lines: Some(lines),
             important: None,
             last: None,
-            missed: 0,
+            lacks: Lacks::default(),
             trouble: None,
             growing,
         })

@@ -19,6 +19,9 @@ pub struct Page {
     pub events: Vec<EventObject>,
     /// Where the next page begins: the value of `after`. Null if this is the last page.
     pub next: Option<String>,
+    /// How many events between those of this page met all conditions but `pid`, and are left out
+    /// because the process is not known: their threads are forgotten.
+    pub unknown_process: u64,
 }
 
 /// Reads where a page begins: the version of the log, and the first line.
@@ -72,6 +75,7 @@ pub fn page(
     let mut page = Page {
         events: Vec::new(),
         next: None,
+        unknown_process: 0,
     };
     for event in events {
         cancel.check()?;
@@ -86,6 +90,7 @@ pub fn page(
         }
         page.events.push(objects.object(&event, Some(first)));
     }
+    page.unknown_process = query.of_unknown_process.get();
     Ok(page)
 }
 

@@ -3,7 +3,8 @@
 //! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
 //! the events of an archive, which it `visit`s by columns, by `names` that another version of the
-//! log has as well; `tracks` and `overview` show these counts. `latency` finds durations. `cancel`
+//! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing. `latency`
+//! finds durations. `cancel`
 //! ends what takes long if nobody waits for it any more.
 
 mod by_time;
@@ -11,6 +12,7 @@ mod cancel;
 mod catalogue;
 mod details;
 mod events;
+mod lacks;
 mod latency;
 mod lines;
 mod names;
@@ -25,6 +27,7 @@ pub use cancel::Cancel;
 pub use catalogue::{DefinitionObject, ThreadObject, definitions, threads};
 pub use details::{Details, details};
 pub use events::Moment;
+pub use lacks::Lacks;
 pub use latency::{
     Asked, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations, list,
     long_spans, spans,

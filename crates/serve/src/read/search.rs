@@ -58,6 +58,9 @@ pub struct Progress {
     pub limited: bool,
     /// The first line that was not searched: `from` of a search that goes on.
     pub next: u64,
+    /// How many events met all conditions but `pid`, and are left out because the process is not
+    /// known: their threads are forgotten.
+    pub unknown_process: u64,
 }
 
 /// Searches a log from a line on. Calls `tell` with what was found and how far the search
@@ -83,10 +86,13 @@ pub fn search(
             density: vec![0; PARTS],
             limited: false,
             next: wanted.from,
+            unknown_process: 0,
         },
         tell,
     };
     let mut all = wanted.query.clone();
+    // Only events that were read are counted, and once.
+    all.of_unknown_process = Default::default();
     let mut among = Vec::new();
     if let Some(needle) = &wanted.needle {
         // The first hits of a text that is common come at once.
@@ -177,6 +183,7 @@ impl<T: FnMut(Hits, &Progress) -> bool> Search<'_, T> {
 
     fn tell(&mut self) -> bool {
         self.told = Instant::now();
+        self.progress.unknown_process = self.wanted.query.of_unknown_process.get();
         let lines = std::mem::take(&mut self.lines);
         (self.tell)(Hits { lines }, &self.progress)
     }

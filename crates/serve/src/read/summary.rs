@@ -26,6 +26,8 @@ pub struct Summary {
     pub pages: Vec<Page>,
     /// What the numbers of entries mean.
     pub names: Names,
+    /// How many other events met all conditions but those on processes, which are not known.
+    pub unknown_process: u64,
     /// The digest of each unit that was counted for good, by its number; 0 for others.
     units: Vec<u64>,
     /// What these units have, and what all others have.
@@ -81,8 +83,15 @@ impl Summary {
         version.kept(key, |before: Option<Arc<Summary>>| {
             let before = before.map(Arc::unwrap_or_clone).unwrap_or_default();
             let mut builder = Builder::new(&version.archive, before);
-            visit(&version.archive, query, cancel, &mut builder)?;
-            Ok(builder.finish())
+            let query = Query {
+                of_unknown_process: Default::default(),
+                ..query.clone()
+            };
+            visit(&version.archive, &query, cancel, &mut builder)?;
+            let mut summary = builder.finish();
+            // No block with such events is counted for good, so all of them were met again.
+            summary.unknown_process = query.of_unknown_process.get();
+            Ok(summary)
         })
     }
 

@@ -49,6 +49,9 @@ pub struct Tracks {
     pub categories: Vec<String>,
     /// The threads or cores.
     pub rows: Vec<Row>,
+    /// How many events of the log, at any time, met all conditions but `pid`, and are left out
+    /// because the process is not known: their threads are forgotten.
+    pub unknown_process: u64,
 }
 
 /// The counts of a thread or core.
@@ -188,6 +191,7 @@ pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<
         exact: is_exact,
         rows: rows(&names, asked.by_core, &parts),
         categories: names.categories,
+        unknown_process: summary.unknown_process,
     })
 }
 
