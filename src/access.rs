@@ -74,10 +74,15 @@ impl Refusal {
     /// Why the system refused to do this with the file or the named timeline. `None` if it did not
     /// refuse, or if owner and mode do not explain it.
     pub fn of(doing: &str, path: &Path, error: &io::Error) -> Option<Refusal> {
+        let file = live_file(path).unwrap_or_else(|| path.to_path_buf());
+        Refusal::of_file(doing, &file, error)
+    }
+
+    /// The same of a path that is no name of a timeline: `/flight.tla` is a file in `/`.
+    pub fn of_file(doing: &str, file: &Path, error: &io::Error) -> Option<Refusal> {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return None;
         }
-        let file = live_file(path).unwrap_or_else(|| path.to_path_buf());
         let folder = match file.parent() {
             Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
             Some(folder) => folder,
@@ -86,12 +91,12 @@ impl Refusal {
         let may = |file: &Path, flags| eaccess(file, flags).is_ok();
         let (of, why) = match file.symlink_metadata() {
             Ok(_) if matches!(doing, "remove" | "rename") => match may(folder, AccessFlags::W_OK) {
-                true => (file.as_path(), Why::Remove),
+                true => (file, Why::Remove),
                 false => (folder, Why::Directory),
             },
-            Ok(found) if found.is_dir() => (file.as_path(), Why::Directory),
-            Ok(_) if !may(&file, AccessFlags::R_OK) => (file.as_path(), Why::Read),
-            Ok(_) if !may(&file, AccessFlags::W_OK) => (file.as_path(), Why::Write),
+            Ok(found) if found.is_dir() => (file, Why::Directory),
+            Ok(_) if !may(file, AccessFlags::R_OK) => (file, Why::Read),
+            Ok(_) if !may(file, AccessFlags::W_OK) => (file, Why::Write),
             Ok(_) => return None,
             // The nearest directory with metadata is the one that grants no access.
             Err(_) => (

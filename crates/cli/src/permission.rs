@@ -23,7 +23,7 @@ pub fn told(error: &Error) -> String {
 /// The message of a system error: `doing` failed for a file.
 pub fn failed(doing: &str, path: &Path, error: &io::Error) -> String {
     let path_shown = path.display();
-    match Refusal::of(doing, path, error) {
+    match Refusal::of_file(doing, path, error) {
         Some(refusal) => with_names(
             format!("cannot {doing} {path_shown}: {refusal}"),
             &refusal.owner,

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, ErrorKind};
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output;
-use crate::signals::{Pause, Signals, Woken};
+use crate::signals::{Pause, Woken};
 use crate::target::{Target, lacks_slash, meant};
 
 /// Opens the timeline; `None` if there is none yet.
@@ -20,10 +20,11 @@ pub fn open_if_there(target: &Target) -> Result<Option<Attached>> {
     }
 }
 
-/// Waits until there is a timeline; `None` if a signal or the end of this time came first.
+/// Waits until there is a timeline; `None` if a signal or the end of this time came first. `pause`
+/// waits for a signal, and for what else ends the command.
 pub fn wait(
     target: &Target,
-    signals: &Signals,
+    pause: impl Fn(Duration) -> Woken,
     most: Option<Duration>,
 ) -> Result<Option<Attached>> {
     let begin = Instant::now();
@@ -38,9 +39,14 @@ pub fn wait(
             output::say(format_args!("waiting for {}{meant}", path.display()));
         }
         let left = most.map(|most| most.saturating_sub(begin.elapsed()));
-        let pause = left.unwrap_or(Pause::LONGEST).min(Pause::LONGEST);
-        if pause.is_zero() || signals.wait_for_signal(pause) == Woken::Interrupted {
+        let rest = left.unwrap_or(Pause::LONGEST).min(Pause::LONGEST);
+        if rest.is_zero() {
             return Ok(None);
+        }
+        match pause(rest) {
+            Woken::Timeout => {}
+            Woken::Interrupted => return Ok(None),
+            Woken::OutputClosed => return Err(Failure::ClosedPipe),
         }
     }
 }

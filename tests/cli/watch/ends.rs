@@ -35,6 +35,12 @@ fn a_watch_quits_quietly_when_its_reader_leaves() {
     watch.stderr_until("the beginning", |lines| lines.len() == 1);
     drop(watch.take_stdout());
     watch.succeed();
+    // Nor does it wait for a program any longer.
+    let none = Name::new("watch-closed-none");
+    let mut watch = Running::start_unread(&["watch", none.path(), "--when", "event engine.tick"]);
+    watch.stderr_until("waiting", |lines| lines.len() == 1);
+    drop(watch.take_stdout());
+    watch.succeed();
 }
 
 /// A program that logs ticks until it is killed.

@@ -200,7 +200,8 @@ pub fn run(args: &Args) -> Result {
         progress: Progress::new(),
         trouble: None,
     };
-    if let Some(at) = waiting::wait(&args.target, &signals, None)? {
+    let pause = |rest| signals.wait_for_signal(rest);
+    if let Some(at) = waiting::wait(&args.target, pause, None)? {
         recording.record_all(at)?;
     }
     recording.end()

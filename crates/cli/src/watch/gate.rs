@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use timeline_latency::{Fired, Seen};
 
 /// Most firings of a condition that are held back at a time; of others, only the number is known.
-const MOST_HELD: usize = 256;
+const MOST_HELD: usize = 65_536;
+/// So many are held before those that are over are looked for.
+const FEW_HELD: usize = 256;
 
 /// Counts firings, for each condition by itself.
 pub struct Gates {
@@ -27,6 +29,8 @@ struct Gate {
     ignored_since: u64,
     /// Those that may still hold when the cooldown is over, the oldest first.
     held: VecDeque<Fired>,
+    /// How many were left when those that were over were last looked for.
+    left: usize,
 }
 
 impl Gates {
@@ -61,7 +65,13 @@ impl Gates {
     /// over. `still` says what it is now, if it holds.
     pub fn due(&mut self, time: u64, still: impl Fn(&Fired) -> Option<Fired>) -> Vec<Fired> {
         let mut due = Vec::new();
+        let most = self.most.map(|most| most.saturating_sub(self.fired()));
         for gate in &mut self.gates {
+            gate.drop_over(&still);
+            // What cannot go through any more stays among those that were ignored.
+            if most.is_some_and(|most| due.len() as u64 >= most) {
+                break;
+            }
             let Some(end) = gate.last.map(|last| last.saturating_add(self.cooldown)) else {
                 continue;
             };
@@ -104,6 +114,15 @@ impl Gates {
 }
 
 impl Gate {
+    /// Drops what is over, before there is so much of it that no room is left for what is not. Each
+    /// time, twice as much may have come as was left, so that little is looked at twice.
+    fn drop_over(&mut self, still: &impl Fn(&Fired) -> Option<Fired>) {
+        if self.held.len() >= FEW_HELD.max(2 * self.left) {
+            self.held.retain(|held| still(held).is_some());
+            self.left = self.held.len();
+        }
+    }
+
     /// Counts one, and keeps it if it may hold longer than the cooldown.
     fn hold(&mut self, fired: &Fired) {
         self.ignored += 1;
@@ -185,5 +204,37 @@ mod tests {
         assert_eq!(gates.pass(&open(4), 122), Some(0));
         assert_eq!((gates.next(), gates.fired()), (None, 5));
         assert_eq!(gates.ignored().collect::<Vec<_>>(), [1, 1]);
+    }
+
+    #[test]
+    fn what_is_over_leaves_room_for_what_still_holds() {
+        let open = |begin| fired(0, Seen::Nanoseconds(7), Some(begin));
+        let mut gates = Gates::new(1, 10, None);
+        assert_eq!(gates.pass(&open(0), 100), Some(0));
+        let hangs = MOST_HELD as u64 + 100;
+        for number in 1..=hangs {
+            assert_eq!(gates.pass(&open(number), 101), None);
+            let is_it = |held: &Fired| (held.begin == Some(number)).then(|| held.clone());
+            assert_eq!(gates.due(101, is_it), []);
+            assert!(gates.gates[0].held.len() <= FEW_HELD);
+        }
+        let hang = |held: &Fired| (held.begin == Some(hangs)).then(|| held.clone());
+        assert_eq!(gates.due(110, hang), [open(hangs)]);
+        assert_eq!(gates.pass(&open(hangs), 110), Some(hangs - 1));
+    }
+
+    #[test]
+    fn what_comes_when_it_is_enough_stays_among_the_ignored() {
+        let lasting = |condition| fired(condition, Seen::PerSecond(1.0), None);
+        let mut gates = Gates::new(2, 10, Some(3));
+        for (condition, time, passed) in [(0, 1, true), (1, 2, true), (0, 3, false), (1, 4, false)]
+        {
+            assert_eq!(gates.pass(&lasting(condition), time).is_some(), passed);
+        }
+        let due = gates.due(20, |held| Some(held.clone()));
+        assert_eq!(due, [lasting(0)]);
+        assert_eq!(gates.pass(&due[0], 20), Some(0));
+        assert_eq!((gates.fired(), gates.are_closed()), (3, true));
+        assert_eq!(gates.ignored().collect::<Vec<_>>(), [0, 1]);
     }
 }

@@ -207,7 +207,7 @@ fn live(args: &Args, at: Option<Attached>) -> Result<(Gates, u64)> {
     let cooldown = args.cooldown.unwrap_or(COOLDOWN);
     let (at, from) = match at {
         Some(at) => (at, FollowFrom::Now),
-        None => match waiting::wait(&args.target, &signals, args.duration)? {
+        None => match waiting::wait(&args.target, |rest| signals.wait(rest), args.duration)? {
             // Of this run, even the first events matter.
             Some(at) => (at, FollowFrom::Start),
             None => {

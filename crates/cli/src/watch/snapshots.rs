@@ -56,6 +56,12 @@ impl Snapshots {
     /// Into this folder, which is made if it is missing: only its owner may look into it. Fails if
     /// no file can be made there.
     pub fn new(folder: &Path, after: Duration) -> Result<Snapshots> {
+        if folder.metadata().is_ok_and(|found| !found.is_dir()) {
+            return Err(Failure::Message(format!(
+                "expected a directory for snapshots, and {} is a file; choose another one",
+                folder.display()
+            )));
+        }
         let made = fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
