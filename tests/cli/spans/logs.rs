@@ -172,14 +172,17 @@ fn what_fails_leaves_the_former_file() {
 #[test]
 fn no_tag_and_no_comment_commands_a_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    let line = format!("#\u{1b}[2Jcleared\nTag=a\u{1b}[31m\u{9b}b,1.0,1.0,1.0,{V2}\n");
+    let tag = "a\u{1b}[31m\u{9b}b\u{202e}c";
+    let line = format!("#\u{1b}[2Jcleared\nTag={tag},1.0,1.0,1.0,{V2}\n");
     let path = write(folder.path(), "a.hlog", line);
     for words in [&[][..], &["--csv"], &["--json"]] {
         let ran = succeed(&[&["histogram", &path], words].concat());
-        let is_bad = |c: char| c.is_control() && c != '\n';
+        let is_bad = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
         assert!(!ran.stdout.contains(is_bad), "{words:?}: {:?}", ran.stdout);
         assert!(ran.stdout.contains("[31m"), "{words:?}: {:?}", ran.stdout);
     }
+    let rows = succeed(&["histogram", &path, "--json"]).json();
+    assert_eq!(rows[0]["tag"], tag, "nothing is lost");
     // There is no such tag in a log that is written; the error is shown as well.
     let ran = run(&["histogram", &path, "-o", "-"]);
     assert_eq!(ran.code, Some(1));
@@ -189,6 +192,45 @@ fn no_tag_and_no_comment_commands_a_terminal() {
     );
     let ran = run(&["histogram", &path, &path, "--plot", "/dev/stdout.svg"]);
     assert!(!ran.stderr.contains('\u{1b}'), "{ran:?}");
+}
+
+#[test]
+fn a_tag_that_no_interval_has_is_refused_with_those_that_there_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |tag: &str| format!("{tag}1.0,1.0,1.0,{V2}\n");
+    let tagged = write(
+        folder.path(),
+        "a.hlog",
+        line("Tag=engine.breath,") + &line("Tag=disk,"),
+    );
+    let plain = write(folder.path(), "b.hlog", line(""));
+    let out = write(folder.path(), "out.hlog", "former");
+    for (words, said) in [
+        (
+            &[&*tagged, "--tag", "engine.braeth"][..],
+            "did you mean engine.breath?",
+        ),
+        (&[&tagged, "--tag", "net"], "there are disk, engine.breath"),
+        (
+            &[&tagged, "--tag", ""],
+            "no interval is without a tag; there are disk",
+        ),
+        (&[&plain, "--tag", "A"], "there are '' (none)"),
+        (
+            &[&tagged, &plain, "--tag", "Disk", "-o", &out],
+            "did you mean disk?",
+        ),
+    ] {
+        let ran = run(&[&["histogram"], words].concat());
+        assert_eq!(ran.code, Some(1), "{words:?}: {ran:?}");
+        assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
+    }
+    assert_eq!(fs::read_to_string(&out).unwrap(), "former");
+    // Where one of them has it, also outside of the range, or there are none, nothing is wrong.
+    succeed(&["histogram", &tagged, &plain, "--tag", "disk"]);
+    succeed(&["histogram", &tagged, "--tag", "disk", "--start", "1h"]);
+    let none = write(folder.path(), "none.hlog", "#[nothing]\n");
+    succeed(&["histogram", &none, "--tag", "disk"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reads intervals from interval logs, of this or of other programs.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -65,6 +66,9 @@ fn moment(text: &str) -> std::result::Result<Moment, String> {
     let at = at.map_err(|error| error.to_string())?;
     Ok(Moment::Absolute(at))
 }
+
+/// Tags that are named where the wanted one is not there.
+const MOST_SHOWN: usize = 10;
 
 /// Bytes in which the first line of a log begins, behind empty ones.
 const BEGIN: u64 = 4096;
@@ -152,9 +156,37 @@ pub fn run(args: &Args) -> Result {
             (note, _) => output.note(note)?,
         }
     }
+    // Before it is finished: what fails leaves a former file.
+    refuse_unknown_tag(args, &readers)?;
     output.finish()?;
     report(args, &paths, &readers);
     Ok(())
+}
+
+/// Fails if no interval of any log has the tag that is wanted, and others have tags: it is misspelt.
+fn refuse_unknown_tag(args: &Args, readers: &[Reader]) -> Result {
+    let Some(wanted) = &args.tag else {
+        return Ok(());
+    };
+    let others: Vec<_> = readers.iter().map(Reader::other_tags).collect();
+    let Some(others) = others.into_iter().collect::<Option<Vec<_>>>() else {
+        return Ok(());
+    };
+    let others: BTreeSet<Option<&str>> = others.into_iter().flatten().collect();
+    let near = timeline::nearest(wanted, others.iter().flatten().copied());
+    let (near, hint) = match near.is_empty() {
+        false => (near, "did you mean"),
+        true => {
+            let shown = others.iter().map(|tag| tag.unwrap_or("'' (none)"));
+            (shown.take(MOST_SHOWN).collect(), "there are")
+        }
+    };
+    let what = match wanted.as_str() {
+        "" => "no interval is without a tag".to_owned(),
+        wanted => format!("no interval has the tag {wanted}"),
+    };
+    let (near, end) = (near.join(", "), if hint == "there are" { "" } else { "?" });
+    Err(Failure::Message(format!("{what}; {hint} {near}{end}")))
 }
 
 /// Draws several logs beside each other, to compare them.

@@ -1,5 +1,6 @@
 //! Reads interval logs, whoever wrote them.
 
+use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -11,6 +12,9 @@ use super::payload::{self, Numbers};
 
 /// The most flaws that a reader keeps; it counts all.
 pub const MOST_FLAWS: usize = 100;
+
+/// The most tags that a reader keeps of which no interval is wanted.
+pub const MOST_OTHERS: usize = 1024;
 
 /// What some editors put before the first line.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -155,6 +159,16 @@ pub struct LogReader<R> {
     flaws: Vec<Damaged>,
     damaged: u64,
     ended: bool,
+    tags: SeenTags,
+}
+
+/// The tags of a log of which only some are wanted.
+#[derive(Debug, Default)]
+struct SeenTags {
+    /// Whether any interval has one that is wanted, whatever its time.
+    wanted: bool,
+    /// Some of the others.
+    others: BTreeSet<Option<Arc<str>>>,
 }
 
 /// What times count from without a BaseTime.
@@ -183,7 +197,16 @@ impl<R: BufRead> LogReader<R> {
             flaws: Vec::new(),
             damaged: 0,
             ended: false,
+            tags: SeenTags::default(),
         }
+    }
+
+    /// If a log that was read has intervals, and none with a tag that was asked for: the tags that
+    /// it has, of which at most [`MOST_OTHERS`] are kept. `None` stands for intervals without one.
+    pub fn other_tags(&self) -> Option<impl Iterator<Item = Option<&str>>> {
+        let SeenTags { wanted, others } = &self.tags;
+        let are_all = !wanted && !others.is_empty();
+        are_all.then(|| others.iter().map(Option::as_deref))
     }
 
     /// The StartTime so far, in nanoseconds since 1970; if there was none, what the rules take for
@@ -259,7 +282,8 @@ impl<R: BufRead> LogReader<R> {
         histogram: &str,
     ) -> std::result::Result<Option<Interval>, Flaw> {
         let (start, origin) = self.place(time)?;
-        if !self.is_in_range(start, origin) || !self.is_wanted(tag) {
+        let is_wanted = self.is_wanted(tag);
+        if !self.is_in_range(start, origin) || !is_wanted {
             return Ok(None);
         }
         let (unit, most) = (self.options.float_unit, self.options.most_histogram);
@@ -342,9 +366,15 @@ impl<R: BufRead> LogReader<R> {
         !behind && from.is_none_or(|from| start >= of(from))
     }
 
-    fn is_wanted(&self, tag: Option<&str>) -> bool {
+    fn is_wanted(&mut self, tag: Option<&str>) -> bool {
         let tags = self.options.tags.as_ref();
-        tags.is_none_or(|tags| tags.iter().any(|wanted| wanted.as_deref() == tag))
+        let is_wanted = tags.is_none_or(|tags| tags.iter().any(|wanted| wanted.as_deref() == tag));
+        let SeenTags { wanted, others } = &mut self.tags;
+        *wanted |= is_wanted;
+        if !*wanted && others.len() < MOST_OTHERS {
+            others.insert(tag.map(Arc::from));
+        }
+        is_wanted
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use timeline::Bytes;
-use timeline::dump::printable;
+use timeline::dump::{is_printable, printable};
 
 use super::error::Result;
 use super::interval::Interval;
@@ -276,13 +276,16 @@ fn quoted(field: &str) -> String {
     }
 }
 
-/// A string of JSON.
+/// A string of JSON, which is as safe to show as what is printable, and loses nothing.
 fn string(text: &str) -> String {
     let mut json = String::from("\"");
     for c in text.chars() {
         match c {
             '"' | '\\' => json.extend(['\\', c]),
-            c if c.is_control() => json.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if !is_printable(c) => {
+                let units = c.encode_utf16(&mut [0; 2]).to_vec();
+                json.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
             c => json.push(c),
         }
     }
