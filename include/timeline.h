@@ -1660,7 +1660,7 @@ timeline_status_t timeline_values(const struct timeline_event_t *event,
  * of that name before. In names, `*` is any text and `?` any one character.
  *
  * A name that is not defined, and is like one that is, is refused: it is taken for misspelt. One
- * that is like none may be defined later.
+ * that is like none may be defined later, but not a field of an event that is defined without it.
  *
  * Durations are in nanoseconds, exact to 0.1 %. A histogram takes some 20 to 300 KiB.
  *

@@ -74,6 +74,7 @@ assert(since > 1.5e18, since)
 
 -- A name that is like another one is misspelt.
 raises("did you mean engine.breath", timeline.histogram, tl, "engine.breth")
+raises("there are: n", timeline.histogram, tl, "engine.begin_breath..engine.end_breath by size")
 raises("as what, got 7", timeline.histogram, tl, 7)
 raises("now or oldest as start", timeline.histogram, tl, "a", "later")
 raises("as percent", histogram.percentile, histogram, "p50")

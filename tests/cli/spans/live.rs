@@ -232,6 +232,27 @@ const MISSPELT: &[(&[&str], &str)] = &[
         &["histogram", "--field", "net.sent.load"],
         "give --scale 1000",
     ),
+    (
+        &["histogram", "--field", "net.sent.Size"],
+        "no field Size in net.sent; did you mean size?",
+    ),
+    // Another event has it.
+    (
+        &["histogram", "--field", "engine.begin_breath.size"],
+        "no field size in engine.begin_breath; there are: number",
+    ),
+    (
+        &["histogram", "--field", "NET.sent.size"],
+        "no event NET.sent; did you mean net.sent?",
+    ),
+    (
+        &["histogram", "--field", "net.sent."],
+        "expected EVENT.FIELD, such as net.sent.size, got net.sent.",
+    ),
+    (
+        &["histogram", "--field", ".size"],
+        "expected EVENT.FIELD, such as net.sent.size, got .size",
+    ),
 ];
 
 #[test]
@@ -290,6 +311,18 @@ fn names_like_no_other_are_waited_for_and_so_is_any_pattern() {
             .contains("write it as a pattern: engine.breaths*"),
         "{refused:?}"
     );
+    // An event that is defined has no other fields.
+    let words = ["histogram", name.path(), "--follow", "--field"];
+    for field in ["engine.begin_breath.size", "engine.begin_breath.size*"] {
+        let refused = run(&[&words[..], &[field]].concat());
+        assert!(
+            refused
+                .stderr
+                .contains("write its name as a pattern: engine.begin_breath*"),
+            "{refused:?}"
+        );
+    }
+    let words = ["histogram", name.path(), "--follow", "--span"];
     for span in ["engine.breaths*", "disk.read"] {
         let running = Running::start(&[&words[..], &[span, "--json"]].concat());
         eventually("signals to be caught", || {

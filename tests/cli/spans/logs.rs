@@ -122,6 +122,13 @@ fn logs_come_from_standard_input_compressed_and_as_editors_save_them() {
             ran.stderr
         );
     }
+    // One that is cut short is a log all the same.
+    let packed = fs::read(folder.path().join("packed")).unwrap();
+    let cut = write(folder.path(), "cut", &packed[..packed.len() - 9]);
+    let ran = run(&["histogram", &cut]);
+    assert_eq!(ran.code, Some(1));
+    assert!(!ran.stderr.contains("unpack it first"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cut"), "{}", ran.stderr);
     let ran = run(&["histogram", &plain, "-", "-"]);
     assert!(ran.stderr.contains("- can be given once"), "{}", ran.stderr);
 }

@@ -122,7 +122,11 @@ impl<'a> Finding<'a> {
             (begins, "begin", "without an end"),
             (open, "span", "still open"),
             (threads, "event", "of an unknown thread"),
-            (values, "event", "without a time or value"),
+            (
+                values,
+                "event",
+                "without a time, or a value that can be counted",
+            ),
             (reversed, "pair", "that ends before it begins"),
         ];
         let parts = parts.into_iter().filter(|(count, ..)| *count > 0);

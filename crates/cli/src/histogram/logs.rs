@@ -80,8 +80,9 @@ pub fn is_log(path: &Path) -> Result<bool> {
         return Ok(false);
     }
     let mut begin = Vec::new();
+    // If it is cut short, or cannot be read at all, whoever reads it says so.
     let read = File::open(&place).and_then(expanded);
-    let read = read.and_then(|log| log.take(BEGIN).read_to_end(&mut begin));
+    let _ = read.and_then(|log| log.take(BEGIN).read_to_end(&mut begin));
     let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&begin);
     let is_like_one = match begin.trim_ascii_start() {
         [b'#' | b'"' | b'0'..=b'9', ..] => true,
@@ -89,7 +90,7 @@ pub fn is_log(path: &Path) -> Result<bool> {
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_named = name.ends_with(".hlog") || name.contains(".hlog.");
-    Ok(is_named || (read.is_ok() && is_like_one))
+    Ok(is_named || is_like_one)
 }
 
 /// Where a log is: standard input is in a file by now.

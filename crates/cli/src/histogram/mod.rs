@@ -147,7 +147,9 @@ impl Args {
     fn measures(&self) -> Result<Vec<Measure>> {
         let mut measures = self.durations.given();
         for field in &self.field {
-            let Some((event, field)) = field.rsplit_once('.') else {
+            let parts = field.rsplit_once('.');
+            let parts = parts.filter(|(event, field)| !event.is_empty() && !field.is_empty());
+            let Some((event, field)) = parts else {
                 return Err(Failure::misuse(
                     "histogram",
                     format!("expected EVENT.FIELD, such as net.sent.size, got {field}"),

@@ -19,6 +19,8 @@ pub struct Recording {
     /// Whether each series has a tag of its name.
     are_tagged: bool,
     tag: Option<String>,
+    /// What is recorded, in a word.
+    thing: &'static str,
     /// The first error: a tag too many.
     failed: Option<timeline_latency::intervals::Error>,
 }
@@ -37,6 +39,11 @@ impl Recording {
             tags: Vec::new(),
             are_tagged,
             tag: args.tag.clone(),
+            thing: if args.field.is_empty() {
+                "duration"
+            } else {
+                "value"
+            },
             failed: None,
         })
     }
@@ -83,7 +90,7 @@ impl Recording {
             ),
         ];
         for (count, what) in parts.into_iter().filter(|(count, _)| *count > 0) {
-            messages::say(format_args!("{} {what}", things(count, "duration")));
+            messages::say(format_args!("{} {what}", things(count, self.thing)));
         }
         if self.intervals.left_out() > 0 {
             let empty = things(self.intervals.left_out(), "empty interval");

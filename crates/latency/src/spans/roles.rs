@@ -160,7 +160,7 @@ pub fn number_in(value: &Value<'_>, scale: Option<u64>) -> Result<u64, NoNumber>
     match value {
         Value::Int(value) => u64::try_from(*value).map_or(Err(NoNumber::Other), whole),
         Value::Uint(value) => whole(*value),
-        Value::Float(value) if *value >= 0.0 => match scale {
+        Value::Float(value) if *value >= 0.0 && value.is_finite() => match scale {
             None if value.fract() != 0.0 => Err(NoNumber::Fraction),
             _ => Ok((value * scale.unwrap_or(1) as f64).round() as u64),
         },
@@ -173,6 +173,6 @@ pub fn number_in(value: &Value<'_>, scale: Option<u64>) -> Result<u64, NoNumber>
 pub enum NoNumber {
     /// It has a fraction, and nobody said what it is to be multiplied by.
     Fraction,
-    /// It is no number, or negative.
+    /// It is no number, negative or infinite.
     Other,
 }

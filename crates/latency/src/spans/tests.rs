@@ -240,13 +240,15 @@ fn values_have_the_units_of_their_fields() {
         matcher.add(&event(id, 0, 5, key), |found| values.push(found.value));
     }
     matcher.add(&event(2, 0, 5, -1), |_| panic!("a negative number"));
-    matcher.add(&event(3, 0, 5, f64::NAN.to_bits() as i64), |_| {
-        panic!("no number")
-    });
+    for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        matcher.add(&event(3, 0, 5, number.to_bits() as i64), |_| {
+            panic!("{number} cannot be counted")
+        });
+    }
     assert_eq!(values, [40, 41, 42, 25]);
     assert_eq!(matcher.series()[3].name, "t.at.rate*10");
     assert_eq!(matcher.fraction(), None);
-    assert_eq!(matcher.losses().values, 2);
+    assert_eq!(matcher.losses().values, 4);
     let units: Vec<_> = matcher.series().iter().map(|series| series.unit).collect();
     assert_eq!(
         units,
@@ -271,6 +273,11 @@ fn a_fraction_is_not_rounded_unless_somebody_says_what_it_is_multiplied_by() {
         let mut matcher = Matcher::new(&measures, &source);
         let mut values = Vec::new();
         for number in [0.75, 7.0, 1.25] {
+            // What is infinite has no fraction, whatever it is multiplied by.
+            let mut other = Matcher::new(&measures, &source);
+            other.add(&rate(f64::INFINITY), |_| panic!("it cannot be counted"));
+            assert_eq!((other.fraction(), other.losses().values), (None, 1));
+
             matcher.add(&rate(number), |found| values.push(found.value));
         }
         assert_eq!(values, expected);

@@ -55,23 +55,37 @@ impl Unknown {
     }
 
     /// Whether it may be the name of something that a program defines only later: it is a pattern,
-    /// or no name is like it. A name that is like another one is taken for misspelt.
+    /// or no name is like it. A name that is like another one is taken for misspelt, and so is that
+    /// of a field which an event that is defined does not have, unless its event is a pattern.
     pub fn may_come(&self) -> bool {
-        self.is_pattern() || self.near.is_empty()
+        match &self.of {
+            Some(event) => is_pattern(event),
+            None => self.is_pattern() || self.near.is_empty(),
+        }
     }
 
-    /// Whether it is a pattern.
+    /// Whether it is a pattern. Names of fields are none.
     pub fn is_pattern(&self) -> bool {
-        self.name.contains(['*', '?'])
+        self.of.is_none() && is_pattern(&self.name)
     }
 
     /// The error of somebody who reads what goes on: it has a way out for a name that comes later.
     pub fn while_it_goes_on(&self) -> String {
-        format!(
-            "{self} (if it is still to be defined, write it as a pattern: {}*)",
-            self.name
-        )
+        match &self.of {
+            Some(event) => format!(
+                "{self} (if an event with it is still to be defined, write its name as a pattern: \
+                 {event}*)"
+            ),
+            None => format!(
+                "{self} (if it is still to be defined, write it as a pattern: {}*)",
+                self.name
+            ),
+        }
     }
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?'])
 }
 
 impl Display for Unknown {
