@@ -21,6 +21,7 @@ mod filters;
 mod following;
 mod foreign;
 mod forgotten;
+mod fuzz_script;
 mod gaps;
 mod growing;
 mod guide;
