@@ -315,9 +315,8 @@ __attribute__((unused, noinline)) static void timeline_log_long_values_(timeline
   timeline_types_of_few_(types, mix);
   timeline_log_values_(tl, event, raw, types, mix & 0xff, marked);
 }
-__attribute__((unused, noinline)) static void timeline_log_few_values_(timeline_t *tl, uint32_t event, uint64_t *raw,
-                                                                       unsigned mix, uint64_t marked,
-                                                                       uint64_t first) {
+TIMELINE_INLINE_ void timeline_few_values_(timeline_t *tl, uint32_t event, uint64_t *raw, unsigned mix,
+                                           uint64_t marked, uint64_t first) {
   const uint32_t *const plain = TIMELINE_NULL_POINTER_;
   const unsigned end = __builtin_expect(marked == 0, 1) ? timeline_store_few_(raw, mix, first, plain) : 0;
   if (__builtin_expect(end != 0, 1))
@@ -325,6 +324,27 @@ __attribute__((unused, noinline)) static void timeline_log_few_values_(timeline_
   else
     timeline_log_long_values_(tl, event, raw, mix, marked);
 }
+#ifdef __cplusplus
+__attribute__((unused, noinline)) static void timeline_log_few_values_(timeline_t *tl, uint32_t event, uint64_t *raw,
+                                                                       unsigned mix, uint64_t marked,
+                                                                       uint64_t first) {
+  timeline_few_values_(tl, event, raw, mix, marked, first);
+}
+#else
+/* The same for the statements of C. They ask here which texts are to be interned: a call among the arguments of
+ * another takes room in the frame of each statement that is not optimised. */
+__attribute__((unused, noinline)) static void timeline_log_few_at_(timeline_t *tl, uint32_t event, uint64_t *raw,
+                                                                   unsigned mix, const timeline_site_t *site,
+                                                                   uint64_t first) {
+  timeline_few_values_(tl, event, raw, mix, timeline_marked_(site), first);
+}
+__attribute__((unused, noinline)) static void timeline_log_values_at_(timeline_t *tl, uint32_t event,
+                                                                      const uint64_t *raw,
+                                                                      const unsigned char *types, unsigned count,
+                                                                      const timeline_site_t *site) {
+  timeline_log_values_(tl, event, raw, types, count, timeline_marked_(site));
+}
+#endif
 
 #ifdef __cplusplus
 /* The same for the templates of statements, which know where it begins. */

@@ -57,13 +57,12 @@
     uint64_t timeline_raw_[TIMELINE_ROOM_];                                                               \
     TIMELINE_EACH_(TIMELINE_PUT_RAW_, __VA_ARGS__)                                                        \
     if (timeline_few_ != 0)                                                                                    \
-      timeline_log_few_values_(timeline_tl_, timeline_event_, timeline_raw_,                              \
-                               TIMELINE_MIX_(timeline_args_, timeline_texts_),                            \
-                               timeline_marked_(&timeline_site_),                                         \
-                               timeline_raw_[TIMELINE_FIRST_TEXT_(timeline_texts_)]);                     \
+      timeline_log_few_at_(timeline_tl_, timeline_event_, timeline_raw_,                                  \
+                           TIMELINE_MIX_(timeline_args_, timeline_texts_), &timeline_site_,               \
+                           timeline_raw_[TIMELINE_FIRST_TEXT_(timeline_texts_)]);                         \
     else if (timeline_numbers_ == 0)                                                                          \
-      timeline_log_values_(timeline_tl_, timeline_event_, timeline_raw_, timeline_given_, timeline_args_, \
-                           timeline_marked_(&timeline_site_));                                            \
+      timeline_log_values_at_(timeline_tl_, timeline_event_, timeline_raw_, timeline_given_, timeline_args_, \
+                              &timeline_site_);                                                           \
     else if (timeline_args_ > 4)                                                                         \
       timeline_log_payload(timeline_tl_, timeline_event_, timeline_raw_, timeline_args_, 0);             \
     else                                                                                                  \

@@ -60,3 +60,56 @@ fn many_statements_take_as_much_stack_as_one() {
     let watched = [&c[..], &["-O1", "-fsanitize=address"]].concat();
     runs(cc(), &watched, "frames", &["30000"]);
 }
+
+/// Fifty statements of one function, each a case, with up to six numbers, texts and pointers.
+fn fifty_events() -> String {
+    const MIX: [(&str, &str); 7] = [
+        ("number $a of $b", ", a, b"),
+        ("took $a us for $s", ", a, s"),
+        ("plain words", ""),
+        ("$a $b $c", ", s, s, l"),
+        ("took $a us for $s at $p, $d", ", a, s, p, d"),
+        ("$b $d", ", b, d"),
+        ("$a $b $c $d $e $f", ", a, b, a, b, a, b"),
+    ];
+    let cases = MIX.iter().cycle().take(50).enumerate();
+    let cases = cases.map(|(case, (message, arguments))| {
+        let given = format!("\"bench\", \"{message}\"{arguments}");
+        format!("case {case}: TIMELINE_EVENT(tl, TIMELINE_INFO, {given}); break;\n")
+    });
+    let parameters = "int which, int a, int b, long l, const char *s, void *p, double d";
+    format!(
+        "#include <timeline.h>\nextern timeline_t *tl;\nvoid say({parameters});\n\
+         void say({parameters}) {{ switch (which) {{\n{}}} }}\n",
+        cases.collect::<String>()
+    )
+}
+
+#[test]
+fn fifty_statements_that_nobody_optimised_take_two_kilobytes_of_stack() {
+    let folder = TempDir::new().unwrap();
+    let source = folder.path().join("fifty.c");
+    std::fs::write(&source, fifty_events()).unwrap();
+    for mut compiler in [Some(cc()), clang("clang")].into_iter().flatten() {
+        let output = compiler
+            .args(["-std=gnu11", "-O0", "-fstack-usage", "-c"])
+            .arg(&source)
+            .arg("-I")
+            .arg(crate::support::toolchain::root().join("include"))
+            .args(["-o", "fifty.o"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let usage = std::fs::read_to_string(folder.path().join("fifty.su")).unwrap();
+        let frame = usage.lines().find_map(|line| {
+            let (function, rest) = line.split_once('\t')?;
+            let bytes = rest.split('\t').next()?;
+            function
+                .ends_with(":say")
+                .then(|| bytes.parse::<u64>().unwrap())
+        });
+        assert!(frame.is_some_and(|frame| frame <= 2048), "{frame:?}");
+    }
+}
