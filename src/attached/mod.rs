@@ -10,7 +10,6 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::clock::{ClockStep, Interpolation, TimeBase};
-use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
@@ -195,24 +194,6 @@ impl Attached {
         let asked = self.file.read(|file| info(Some(file)));
         // Without the descriptor, all but the locks can be read.
         asked.unwrap_or_else(|_| info(None))
-    }
-
-    /// If a sampler was killed and left the level raised, brings it back, as far as this process
-    /// may write to the timeline. Returns whether it did. So a reader restores what nobody else
-    /// would; one that follows the timeline calls this now and then.
-    pub fn restore_level(&self) -> bool {
-        let definitions = &self.segment.definitions;
-        if self.is_snapshot() || definitions.boost() == Level::NONE {
-            return false;
-        }
-        let is_stale = self
-            .file
-            .read(|file| self.segment.sampler(Some(file)).is_none());
-        // Whoever locks it clears what a dead sampler left.
-        is_stale.unwrap_or(false)
-            && !self.replaced()
-            && Control::open(self.path()).is_ok()
-            && definitions.boost() == Level::NONE
     }
 
     /// The level up to which events are logged.
