@@ -14,6 +14,7 @@ mod long_spans;
 mod readers;
 mod same;
 mod scratch;
+mod unknown_process;
 
 use crate::command::eventually;
 

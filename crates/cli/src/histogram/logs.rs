@@ -164,7 +164,7 @@ pub fn run(args: &Args) -> Result {
     Ok(())
 }
 
-/// Fails if no interval of any log has the tag that is wanted, and others have tags: it is misspelt.
+/// Fails if no interval has the tag that is wanted, and there are others: it is misspelt.
 fn refuse_unknown_tag(args: &Args, readers: &[Reader]) -> Result {
     let Some(wanted) = &args.tag else {
         return Ok(());

@@ -3,9 +3,8 @@
 //! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
 //! the events of an archive, which it `visit`s by columns, by `names` that another version of the
-//! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing. `latency`
-//! finds durations. `cancel`
-//! ends what takes long if nobody waits for it any more.
+//! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing.
+//! `latency` finds durations. `cancel` ends what takes long if nobody waits for it any more.
 
 mod by_time;
 mod cancel;
