@@ -9,8 +9,8 @@ use crate::format::record::Missed;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gap {
     magic: u64,
-    lane: u64,
-    number: u64,
+    /// The lane and the number of the event behind it; `None` if it is before any of its ring.
+    place: Option<(u64, u64)>,
     missed: u64,
     /// How many more are missing before this event, whichever it is.
     hole: u64,
@@ -33,7 +33,8 @@ impl Gap {
     /// How many entries are missing before the event at this place, which is the first one behind
     /// the gap. If a record counts those before another event, only a hole is before this one.
     pub fn before(&self, magic: u64, lane: u64, number: u64) -> u64 {
-        match (magic, lane, number) == (self.magic, self.lane, self.number) {
+        let is_there = self.place.is_none_or(|place| place == (lane, number));
+        match is_there && magic == self.magic {
             true => self.missed(),
             false => self.hole,
         }
@@ -51,27 +52,37 @@ pub struct Gaps {
 
 impl Gaps {
     /// Notes the number of entries that a record says are missing before the next event: before
-    /// that of its lane, or, without a lane, before whichever it is.
+    /// that of its lane, or, without a lane, before whichever of its ring it is.
     pub fn take(&mut self, missed: &Missed) {
+        let magic = missed.magic.unwrap_or(0);
+        let known = self.next.filter(|next| next.magic == magic);
         let Some((lane, number, count)) = missed.gap() else {
             if let Some(count) = missed.count.filter(|count| *count > 0) {
-                self.next = Some(self.next.unwrap_or_default().and_hole(count));
+                let own = Gap {
+                    magic,
+                    missed: count,
+                    ..Gap::default()
+                };
+                self.next = Some(known.map_or(own, |known| known.and_hole(count)));
             }
             return;
         };
-        let magic = missed.magic.unwrap_or(0);
+        // What is missing before whichever event it is, that remains.
+        let remains = |known: Gap| match known.place {
+            Some(_) => known.hole,
+            None => known.missed(),
+        };
         let mut gap = Gap {
             magic,
-            lane,
-            number,
+            place: Some((lane, number)),
             missed: count,
-            hole: self.next.map_or(0, |next| next.hole),
+            hole: known.map_or(0, remains),
         };
         // The event after the last gap was not written, because the recorder was killed. The next
         // recorder continued there.
         let before = self.last.get(&(magic, lane));
         if let Some(before) =
-            before.filter(|before| number.checked_sub(count) == Some(before.number))
+            before.filter(|before| number.checked_sub(count) == before.place.map(|place| place.1))
         {
             gap.missed = gap.missed.saturating_add(before.missed);
         }

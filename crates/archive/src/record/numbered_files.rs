@@ -44,8 +44,9 @@ pub struct Files {
 
 impl Files {
     /// Opens a directory, which is created with access for its owner alone if it is not there.
-    /// Returns its last file, which is created if there is none, or if nobody may change that. What has the name of a file and is
-    /// none (a directory, a pipe, a link that leads nowhere) is left alone.
+    /// Returns its last file, which is created if there is none, or if nobody may change that. What
+    /// has the name of a file and is none (a directory, a pipe, a link that leads nowhere) is left
+    /// alone.
     pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
         let is_new = !folder.exists();

@@ -26,8 +26,8 @@ pub fn gap(path: &Path, last: &Preamble, at: &Attached) {
 pub fn passed_over(passed: &Path, present: &Path) {
     let (passed, present) = (passed.display(), present.display());
     output::say(format_args!(
-        "{passed} is not an archive (a power cut may leave a file of zeros), or nobody may change it; \
-         it stays as it is, and recording continues in {present}"
+        "{passed} is not an archive (a power cut may leave a file of zeros), or nobody may change \
+         it; it stays as it is, and recording continues in {present}"
     ));
 }
 

@@ -84,8 +84,11 @@ proptest! {
             prop_assert_eq!(chain(&events(copy)), chain(&of_archive));
             prop_assert_eq!(copy.gone(), gone);
             prop_assert_eq!(copy.missed() + gone, archive.missed() + archive.gone());
+            // Where entries of several rings are missing, a record tells those of the event's own.
+            let is_alone = runs.len() == 1;
             let counts = |events: &[Event]| events.iter().map(|e| e.missed).collect::<Vec<_>>();
-            prop_assert_eq!(counts(&events(copy)), counts(&of_archive));
+            let (found, expected) = (counts(&events(copy)), counts(&of_archive));
+            prop_assert!(!is_alone || found == expected, "{:?}, not {:?}", found, expected);
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An event that is left out is read like all others: the position of its lane moves behind it. So
 //! it is neither missed nor read again by the next recorder. If no event is written for a time, the
-//! positions are written alone. A hole is written whatever is wanted, before the next frame that is.
+//! positions are written alone. A hole is written whatever is wanted, before the next frame.
 
 use timeline::{Event, PlacedEvent};
 
