@@ -108,7 +108,7 @@ pub use self::{
     shm::{Trust, variable},
     source::{
         AlikeEvents, Encoding, EntryEvent, Event, EventWords, Events, Follow, FollowFrom, Frame,
-        LaneRun, Order, Payload, PlacedEvent, Source, Stretch, ThreadRef,
+        LaneRun, Order, Passage, Payload, PlacedEvent, Source, ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},
     timeline::{AsyncSpan, Options, Span, SpanEvents, Timeline},

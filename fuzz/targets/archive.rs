@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use timeline::dump::{Newest, Table, Text};
-use timeline::{Event, Order, Source, Stretch};
+use timeline::{Event, Order, Passage, Source};
 use timeline_archive::{Archive, RecordedEvent};
 use timeline_search::{Expression, Query};
 
@@ -235,10 +235,10 @@ fn chosen_events_are_those_that_are_left(archive: &Archive, queries: &[Query]) {
     // Of a block that says it has important ones, these may be others: each comes once.
     let all: Vec<Event> = archive.events_by_time(Order::OldestFirst).collect();
     let is_usual = |event: &&Event| !event.important;
-    // What of a unit is lost is known once it is read: from there on its events are in no stretch.
+    // What of a unit is lost is known once it is read: from there on its events are in no passage.
     let as_text = |event: &Event| {
         let event = Event {
-            stretch: Stretch::default(),
+            passage: Passage::default(),
             ..event.clone()
         };
         format!("{event:?}")

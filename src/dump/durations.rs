@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::event::{Edge, Layout, Pairing, SpanKey};
-use crate::source::{Event, Source, Stretch, ThreadRef};
+use crate::source::{Event, Passage, Source, ThreadRef};
 
 /// Events that wait at most. Longer spans have no duration.
 const MOST_WAITING: usize = 1 << 16;
@@ -28,7 +28,7 @@ pub struct Durations<'a, I> {
     returned: u64,
     open: Open,
     /// That of the last event.
-    stretch: Stretch,
+    passage: Passage,
     /// Whether there are spans at all.
     are_there: bool,
 }
@@ -73,7 +73,7 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
             waiting: VecDeque::new(),
             returned: 0,
             open: Open::default(),
-            stretch: Stretch::default(),
+            passage: Passage::default(),
             are_there: definitions.any(|definition| definition.span_part().is_some()),
         }
     }
@@ -89,9 +89,9 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
             return false;
         };
         self.learn(&event);
-        if !event.important && !event.stretch.goes_on(self.stretch) {
+        if !event.important && !event.passage.goes_on(self.passage) {
             self.give_up();
-            self.stretch = event.stretch;
+            self.passage = event.passage;
         }
         let number = self.returned + self.waiting.len() as u64;
         let is_open = !event.important && self.pair(&event, number);

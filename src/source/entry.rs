@@ -2,7 +2,7 @@
 
 use super::groups::{Group, words};
 use super::lane::Missing;
-use super::{Event, PlacedEvent, Stretch, ThreadRef};
+use super::{Event, Passage, PlacedEvent, ThreadRef};
 use crate::event::EventId;
 use crate::layout::words::{
     CORE_BITS, Entry, FLAG_BACKTRACE, FLAG_INTERNED, FLAG_PAYLOAD, PAYLOAD_AT,
@@ -115,7 +115,7 @@ pub struct EntryEvent {
     /// How many entries were logged through that lane before it.
     pub number: u64,
     missing: Missing,
-    stretch: Stretch,
+    passage: Passage,
 }
 
 impl EntryEvent {
@@ -126,7 +126,7 @@ impl EntryEvent {
         first: Entry,
         rest: (usize, usize),
         (lane, number): (u32, u64),
-        (missing, stretch): (Missing, Stretch),
+        (missing, passage): (Missing, Passage),
     ) -> EntryEvent {
         EntryEvent {
             first,
@@ -134,7 +134,7 @@ impl EntryEvent {
             lane,
             number,
             missing,
-            stretch,
+            passage,
         }
     }
 
@@ -192,10 +192,10 @@ impl EntryEvent {
         self.missing.is_any()
     }
 
-    /// The stretch of the stream in which it is.
+    /// The passage of the stream in which it is.
     #[inline]
-    pub fn stretch(&self) -> Stretch {
-        self.stretch
+    pub fn passage(&self) -> Passage {
+        self.passage
     }
 
     /// Appends the bytes of its words: its arguments, or its payload. Returns whether they are all
@@ -251,7 +251,7 @@ impl EntryEvent {
         PlacedEvent {
             event: Event {
                 missed: earlier.saturating_add(unread),
-                stretch: self.stretch,
+                passage: self.passage,
                 ..Event::read(segment, &self.group(entries))
             },
             lane: self.lane,

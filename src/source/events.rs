@@ -15,7 +15,7 @@ use super::Event;
 use super::groups::Groups;
 use super::held::Held;
 use super::important;
-use super::stretch::Stretches;
+use super::passage::Passages;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
 use crate::ring::memory::Observed;
@@ -56,7 +56,7 @@ pub struct Events<'a> {
     /// The greatest key of a waiting run; the least of all keys if none waits.
     bound: Key,
     overwritten: u64,
-    stretches: Stretches,
+    passages: Passages,
     /// The entries of the last event, if it has several.
     group: Vec<Entry>,
 }
@@ -257,7 +257,7 @@ impl<'a> Events<'a> {
             current: None,
             bound: (0, 0, 0),
             overwritten: 0,
-            stretches: Stretches::default(),
+            passages: Passages::default(),
             group: Vec::new(),
         };
         events.note_losses();
@@ -276,7 +276,7 @@ impl<'a> Events<'a> {
     fn note_losses(&mut self) {
         let held = self.segment.look(|| Held::of(&self.segment.ring));
         if let Some(since) = held.complete_since {
-            self.stretches.miss_before(since);
+            self.passages.miss_before(since);
         }
     }
 
@@ -305,7 +305,7 @@ impl<'a> Events<'a> {
         let group = Groups::new(&self.group).next()?;
         let event = Event {
             missed,
-            stretch: self.stretches.of(group.first.ticks()),
+            passage: self.passages.of(group.first.ticks()),
             ..Event::read(self.segment, &group)
         };
         Some((event, lane, place))

@@ -5,7 +5,7 @@
 //! chunk and are committed together. Other entries of event 0 fill up a chunk whose rest was too
 //! small.
 
-use super::{Encoding, Event, Payload, Stretch, ThreadRef};
+use super::{Encoding, Event, Passage, Payload, ThreadRef};
 use crate::event::{EventId, bring_in};
 use crate::layout::words::{Entry, FLAG_BACKTRACE, FLAG_INTERNED, PAYLOAD_AT};
 use crate::segment::Segment;
@@ -94,7 +94,7 @@ impl Event {
             payload: entry.has_payload().then(payload),
             time: None,
             missed: 0,
-            stretch: Stretch::default(),
+            passage: Passage::default(),
             important: false,
             duration: None,
         }

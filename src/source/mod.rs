@@ -10,7 +10,7 @@ mod held;
 mod important;
 mod lane;
 mod merge;
-mod stretch;
+mod passage;
 
 pub use entry::{AlikeEvents, EntryEvent, EventWords, LaneRun};
 pub use events::{Events, Order};
@@ -20,7 +20,7 @@ pub(crate) use held::Held;
 pub(crate) use important::{
     all as important_placed, entries as important, read as important_event,
 };
-pub use stretch::Stretch;
+pub use passage::Passage;
 
 use std::num::NonZeroU64;
 
@@ -125,7 +125,7 @@ pub struct Event {
     pub missed: u64,
     /// The part of its stream in which it is: between events of two, others are missing, of any
     /// lane. That of an important event says nothing.
-    pub stretch: Stretch,
+    pub passage: Passage,
     /// Whether it is an [important](crate::Attributes::important) event. Readers get these first.
     pub important: bool,
     /// How long the span took that it ends, in nanoseconds. Only those readers know it that look

@@ -1,6 +1,6 @@
 //! What several tests need: a source of definitions, and events of it.
 
-use timeline::{Definition, Event, EventId, Frame, Priority, Source, Stretch, ThreadRef};
+use timeline::{Definition, Event, EventId, Frame, Passage, Priority, Source, ThreadRef};
 
 /// The events of some definitions. Thread 9 is not known.
 pub struct Definitions(Vec<Definition>);
@@ -55,7 +55,7 @@ pub fn event(id: u32, thread: u32, time: u64, key: i64) -> Event {
         payload: None,
         time: time.try_into().ok(),
         missed: 0,
-        stretch: Stretch::default(),
+        passage: Passage::default(),
         important: false,
         duration: None,
     }

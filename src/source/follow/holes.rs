@@ -1,4 +1,4 @@
-//! Where a follower's events have holes around them: see [`Stretch`].
+//! Where a follower's events have holes around them: see [`Passage`].
 //!
 //! What a poll finds missing was logged after all that the poll before could read. So the hole
 //! begins with the poll, and ends with the first entry behind the loss in its lane. Where a poll
@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use super::Chunk;
 use crate::source::lane::Lane;
-use crate::source::stretch::{Stretch, Stretches};
+use crate::source::passage::{Passage, Passages};
 
 /// The holes of the present poll.
 #[derive(Default)]
 pub struct Holes {
     /// Before these ticks the ring had lost entries when the follower began.
     start: u64,
-    stretches: Stretches,
+    passages: Passages,
     /// Whether the present poll has a hole, and whether there was one before.
     is_there: bool,
     has_polled: bool,
@@ -30,25 +30,25 @@ impl Holes {
     }
 
     pub fn begin_poll(&mut self) {
-        self.stretches.since = self.start;
+        self.passages.since = self.start;
         self.is_there = self.start > 0 && !self.has_polled;
         self.has_polled = true;
     }
 
     /// Before which ticks the events of this poll are in a hole, if they are.
     pub fn until(&self) -> Option<u64> {
-        self.is_there.then_some(self.stretches.since)
+        self.is_there.then_some(self.passages.since)
     }
 
     /// Entries are missing before these ticks.
     pub fn end_at(&mut self, ticks: u64) {
-        self.stretches.miss_before(ticks);
+        self.passages.miss_before(ticks);
         self.is_there = true;
     }
 
     #[inline]
-    pub fn stretch(&self, ticks: u64) -> Stretch {
-        self.stretches.of(ticks)
+    pub fn passage(&self, ticks: u64) -> Passage {
+        self.passages.of(ticks)
     }
 
     /// Entries of a lane could not be copied.

@@ -182,7 +182,7 @@ impl<'a> Follow<'a> {
         lanes.filter_map(|(lane, at)| Some((lane, at.next?)))
     }
 
-    /// Before which ticks the events of the last poll are in a [hole](super::Stretch::HOLE), if
+    /// Before which ticks the events of the last poll are in a [hole](super::Passage::HOLE), if
     /// any are. Entries are missing among them, or right before the first.
     pub fn hole(&self) -> Option<u64> {
         let last = |run: &ChunkEntries| run.entries(&self.entries).last().map(Entry::ticks);
@@ -285,7 +285,7 @@ impl<'a> Follow<'a> {
         let Missing { earlier, unread } = std::mem::take(missing);
         Event {
             missed: earlier.saturating_add(unread),
-            stretch: self.holes.stretch(group.first.ticks()),
+            passage: self.holes.passage(group.first.ticks()),
             ..Event::read(self.segment, group)
         }
     }

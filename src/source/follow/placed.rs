@@ -47,8 +47,8 @@ impl Follow<'_> {
         let missing = std::mem::take(&mut run.missing);
         let first = self.entries[merged.at];
         let rest = (merged.at + 1, merged.more);
-        let stretch = self.holes.stretch(first.ticks());
-        Some(EntryEvent::new(first, rest, place, (missing, stretch)))
+        let passage = self.holes.passage(first.ticks());
+        Some(EntryEvent::new(first, rest, place, (missing, passage)))
     }
 
     /// The event that [`Follow::next_entry`] returned since the last poll.

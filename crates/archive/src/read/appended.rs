@@ -1,6 +1,6 @@
 //! Takes the events that were appended to an archive, and knows what is missing among them.
 
-use timeline::Stretch;
+use timeline::Passage;
 
 use crate::format::event::SingleEvent;
 use crate::format::record::Record;
@@ -21,7 +21,7 @@ pub struct Holes {
     /// Entries that were missing up to now.
     pub gone: u64,
     /// Where the events up to now are.
-    pub stretch: Stretch,
+    pub passage: Passage,
     /// Before these ticks, all events are in a hole.
     pub until: u64,
     /// The magic of the last preamble.
@@ -36,11 +36,11 @@ impl Holes {
             coverage: archive.coverage().clone(),
             before: 0,
             gone: 0,
-            stretch: archive.stretches().last(units),
+            passage: archive.passages().last(units),
             until: 0,
             run: archive.contents.run,
         };
-        // The number of its stretch says nothing of holes behind the last event.
+        // The number of its passage says nothing of holes behind the last event.
         let last = units.iter().rposition(|unit| !unit.important);
         let behind = last.map_or(0, |last| units[last].place.end)..archive.whole();
         let (mut damage, mut places) = (archive.damage().iter(), breaks.iter());
@@ -57,9 +57,9 @@ impl Holes {
         holes
     }
 
-    /// Begins the stretch behind a hole.
+    /// Begins the passage behind a hole.
     pub fn pass(&mut self) {
-        self.stretch = self.stretch.following();
+        self.passage = self.passage.following();
     }
 
     /// Notes that something is missing here.
@@ -78,11 +78,11 @@ impl Holes {
         }
     }
 
-    /// The stretch of an event of these ticks.
-    fn stretch(&self, ticks: u64) -> Stretch {
+    /// The passage of an event of these ticks.
+    fn passage(&self, ticks: u64) -> Passage {
         match ticks < self.until {
-            true => Stretch::HOLE,
-            false => self.stretch,
+            true => Passage::HOLE,
+            false => self.passage,
         }
     }
 
@@ -143,9 +143,9 @@ pub fn take_events(
         holes.meet(Missing::Unit);
     }
     for ordered in &mut batch[known..] {
-        ordered.event.stretch = match is_whole {
-            true => holes.stretch(ordered.event.ticks),
-            false => Stretch::HOLE,
+        ordered.event.passage = match is_whole {
+            true => holes.passage(ordered.event.ticks),
+            false => Passage::HOLE,
         };
     }
     let heap: usize = batch[known..].iter().map(Decoded::heap).sum();

@@ -84,7 +84,7 @@ pub struct Archive {
     /// How many units were read to find definitions.
     surveyed: Mutex<usize>,
     pub(super) contents: Contents,
-    stretches: OnceLock<Holes>,
+    passages: OnceLock<Holes>,
     /// How many files are missing between those of the directory, by their numbers.
     pub(super) missing_files: u64,
     /// Whether all of each file was read to open it; then what it accounts for.
@@ -226,7 +226,7 @@ impl Archive {
             names: Names::default(),
             surveyed: Mutex::default(),
             contents: Contents::default(),
-            stretches: OnceLock::new(),
+            passages: OnceLock::new(),
             missing_files: 0,
             scanned: Vec::new(),
         }
@@ -382,8 +382,8 @@ impl Archive {
         }
     }
 
-    pub(crate) fn stretches(&self) -> &Holes {
-        self.stretches.get_or_init(|| Holes::of(&self.contents))
+    pub(crate) fn passages(&self) -> &Holes {
+        self.passages.get_or_init(|| Holes::of(&self.contents))
     }
 
     pub(crate) fn found_units(&self) -> &[Unit] {

@@ -84,7 +84,7 @@ mod tests {
     use std::collections::HashMap;
 
     use timeline::layout::words::IMPORTANT_LANE;
-    use timeline::{Event, Order, Stretch};
+    use timeline::{Event, Order, Passage};
 
     use super::*;
     use crate::format::event::RawEvent;
@@ -213,9 +213,9 @@ mod tests {
             let places = places(&archive);
             for order in [Order::OldestFirst, Order::NewestFirst] {
                 let all = archive.events_by_time(order);
-                // Stretches are told of all events, not of those that are merged here.
+                // Passages are told of all events, not of those that are merged here.
                 let alone = |event| Event {
-                    stretch: Stretch::default(),
+                    passage: Passage::default(),
                     ..event
                 };
                 let (expected, others): (Vec<_>, Vec<_>) = all.map(alone).partition(|event| {

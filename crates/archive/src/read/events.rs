@@ -1,6 +1,6 @@
 //! Gives the events of an archive by time or unit by unit, in the form of events of a ring.
 
-use timeline::{Event, Order, Stretch};
+use timeline::{Event, Order, Passage};
 
 use crate::read::ahead;
 use crate::read::archive::Archive;
@@ -58,12 +58,12 @@ impl Archive {
         }
     }
 
-    /// The stretch of events of these ticks and this time, in nanoseconds since 1970; 0 stands for
-    /// one that is not known. Between two stretches events are missing: they were not recorded,
+    /// The passage of events of these ticks and this time, in nanoseconds since 1970; 0 stands for
+    /// one that is not known. Between two passages events are missing: they were not recorded,
     /// the file is damaged or lacks its end, or the run of the program ended.
     #[inline]
-    pub fn stretch(&self, ticks: u64, time: u64) -> Stretch {
-        self.stretches().stretch(ticks, time)
+    pub fn passage(&self, ticks: u64, time: u64) -> Passage {
+        self.passages().passage(ticks, time)
     }
 
     /// The events, merged by time, with everything that the archive has about them. It uses as much
@@ -87,27 +87,27 @@ impl<'a> ArchiveEvents<'a> {
     fn of(archive: &'a Archive, merged: ByTime<'a, OrderedEvent>) -> ArchiveEvents<'a> {
         ArchiveEvents {
             merged,
-            holes: archive.stretches(),
+            holes: archive.passages(),
             lossy: None,
         }
     }
 
-    fn stretch(&mut self, event: &Event) -> Stretch {
+    fn passage(&mut self, event: &Event) -> Passage {
         let time = event.time.map_or(0, u64::from);
         if event.important {
-            return Stretch::default();
+            return Passage::default();
         }
         if let Some(lossy) = self.merged.take_lossy() {
             self.lossy = Some(lossy);
-            return Stretch::HOLE;
+            return Passage::HOLE;
         }
         let is_inside = |unit: &UnitInfo| {
             (unit.ticks.0..=unit.ticks.1).contains(&event.ticks)
                 || (unit.unix.0..=unit.unix.1).contains(&time)
         };
         match &self.lossy {
-            Some(unit) if is_inside(unit) => Stretch::HOLE,
-            _ => self.holes.stretch(event.ticks, time),
+            Some(unit) if is_inside(unit) => Passage::HOLE,
+            _ => self.holes.passage(event.ticks, time),
         }
     }
 }
@@ -133,7 +133,7 @@ impl Iterator for ArchiveEvents<'_> {
     #[inline]
     fn next(&mut self) -> Option<Event> {
         let mut event = self.merged.next()?.event;
-        event.stretch = self.stretch(&event);
+        event.passage = self.passage(&event);
         Some(event)
     }
 }

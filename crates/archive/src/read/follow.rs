@@ -451,8 +451,8 @@ mod tests {
             let one = before.iter().rfind(|event| !event.important);
             let next = events.iter().find(|event| !event.important);
             if let Some((one, next)) = one.zip(next) {
-                let stretch = opened.stretch(one.ticks, one.time.map_or(0, Into::into));
-                followed[0].1 = next.stretch.goes_on(stretch);
+                let passage = opened.passage(one.ticks, one.time.map_or(0, Into::into));
+                followed[0].1 = next.passage.goes_on(passage);
             }
             let all = [chain_of(&opened, &before), followed].concat();
             prop_assert_eq!(all, chain_of(&read, &anew));

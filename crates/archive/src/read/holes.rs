@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use timeline::Stretch;
+use timeline::Passage;
 
 use crate::read::breaks::{Break, Missing};
 use crate::read::contents::Contents;
@@ -19,7 +19,7 @@ type Moment = (u64, u64);
 
 const END: Moment = (u64::MAX, u64::MAX);
 
-/// The holes of an archive, and the stretches between them.
+/// The holes of an archive, and the passages between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Holes {
     has_one_ring: bool,
@@ -61,11 +61,11 @@ impl Holes {
         }
     }
 
-    /// The stretch of an event of these ticks and this time; 0 stands for one that is not known.
+    /// The passage of an event of these ticks and this time; 0 stands for one that is not known.
     #[inline]
-    pub fn stretch(&self, ticks: u64, time: u64) -> Stretch {
+    pub fn passage(&self, ticks: u64, time: u64) -> Passage {
         match self.inside.is_empty() {
-            true => Stretch::default(),
+            true => Passage::default(),
             false => self.find(self.moment(ticks, time)),
         }
     }
@@ -74,24 +74,24 @@ impl Holes {
         (if self.has_one_ring { 0 } else { time }, ticks)
     }
 
-    fn find(&self, moment: Moment) -> Stretch {
+    fn find(&self, moment: Moment) -> Passage {
         let passed = self.inside.partition_point(|hole| hole.end <= moment);
         match self.inside.get(passed) {
-            Some(hole) if hole.contains(&moment) => Stretch::HOLE,
-            _ => Stretch::new(passed as u32),
+            Some(hole) if hole.contains(&moment) => Passage::HOLE,
+            _ => Passage::new(passed as u32),
         }
     }
 
-    /// The stretch of what is appended to the archive.
-    pub fn last(&self, units: &[Unit]) -> Stretch {
+    /// The passage of what is appended to the archive.
+    pub fn last(&self, units: &[Unit]) -> Passage {
         let last = units.iter().rev().find(|unit| !unit.important);
-        let stretch = last.map_or(Stretch::default(), |unit| {
-            self.stretch(unit.ticks.1, unit.unix.1)
+        let passage = last.map_or(Passage::default(), |unit| {
+            self.passage(unit.ticks.1, unit.unix.1)
         });
         // What is appended behind a hole is in none.
-        match stretch == Stretch::HOLE {
-            true => Stretch::new(self.inside.len() as u32),
-            false => stretch,
+        match passage == Passage::HOLE {
+            true => Passage::new(self.inside.len() as u32),
+            false => passage,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use timeline::msgpack::{Marker, put};
-use timeline::{Encoding, Event, EventId, Payload, Stretch, ThreadRef, Value, values};
+use timeline::{Encoding, Event, EventId, Passage, Payload, ThreadRef, Value, values};
 
 use crate::format::event::{RawDefinition, RawThread};
 use crate::read::form::{Decoded, Moment, Ring};
@@ -85,7 +85,7 @@ impl Decoded for OrderedEvent {
                 payload: more.then(|| payload(event)),
                 time: event.unix_nanos.and_then(NonZeroU64::new),
                 missed: 0,
-                stretch: Stretch::default(),
+                passage: Passage::default(),
                 important: event.is_important(),
                 duration: None,
             },

@@ -238,8 +238,8 @@ pub fn chain<'e>(events: impl IntoIterator<Item = &'e Event>) -> Vec<(u64, bool)
     let mut before = None;
     let others = events.into_iter().filter(|event| !event.important);
     let each = others.map(|event| {
-        let goes_on = before.is_some_and(|before| event.stretch.goes_on(before));
-        before = Some(event.stretch);
+        let goes_on = before.is_some_and(|before| event.passage.goes_on(before));
+        before = Some(event.passage);
         (event.ticks, goes_on)
     });
     each.collect()
@@ -257,10 +257,10 @@ pub fn chain_of(archive: &Archive, events: &[Event]) -> Vec<(u64, bool)> {
     let events: Vec<&Event> = events.collect();
     let goes_on = |at: usize| {
         let (before, event) = (events[at.checked_sub(1)?], events[at]);
-        let stretch =
-            |event: &Event| archive.stretch(event.ticks, event.time.map_or(0, Into::into));
+        let passage =
+            |event: &Event| archive.passage(event.ticks, event.time.map_or(0, Into::into));
         let is_lost = |(first, last): &(u64, u64)| before.ticks <= *last && event.ticks >= *first;
-        Some(stretch(event).goes_on(stretch(before)) && !lossy.iter().any(is_lost))
+        Some(passage(event).goes_on(passage(before)) && !lossy.iter().any(is_lost))
     };
     let each = events.iter().enumerate();
     each.map(|(at, event)| (event.ticks, goes_on(at).unwrap_or(false)))

@@ -302,10 +302,10 @@ proptest! {
             })
             .map(|event| event.time.map_or(0, u64::from))
             .collect();
-        let stretch = |time: u64| archive.stretch(time - 1_000_000, time);
+        let passage = |time: u64| archive.passage(time - 1_000_000, time);
         let is_whole = |(_, _, begin, end): &&Span| {
             [begin, end].iter().all(|time| times.contains(time))
-                && stretch(*end).goes_on(stretch(*begin))
+                && passage(*end).goes_on(passage(*begin))
         };
         let whole: HashSet<&Span> = expected.iter().filter(is_whole).collect();
         for found in [oldest_first(&archive), by_columns(&archive), newest_first(&archive)] {

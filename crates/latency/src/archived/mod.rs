@@ -174,9 +174,9 @@ impl State<'_, '_> {
         for row in &waiting[..count] {
             // 0 is a time that is not known.
             let time = (row.time != 0).then_some(row.time);
-            let stretch = self.archive.stretch(row.ticks, row.time);
+            let passage = self.archive.passage(row.ticks, row.time);
             let known = (row.id, row.thread, time);
-            self.matcher.add_row(stretch, known, |series, duration| {
+            self.matcher.add_row(passage, known, |series, duration| {
                 if ends.contains(&duration.end) {
                     found(series, duration);
                 }

@@ -1,6 +1,6 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, EventId, Source, SpanKey, Stretch, Value};
+use timeline::{Event, EventId, Passage, Source, SpanKey, Value};
 
 use super::found::{Found, Open};
 use super::keys::Keys;
@@ -62,7 +62,7 @@ pub struct Matcher<'a> {
     keys: Vec<Keys>,
     times: Times<'a>,
     /// That of the last event.
-    stretch: Stretch,
+    passage: Passage,
     /// The number of the first series with a fraction.
     fraction: Option<usize>,
     /// The time of the last event that plays a part.
@@ -91,7 +91,7 @@ impl<'a> Matcher<'a> {
             threads: Threads::new(measures.len(), limits.0),
             keys: measures.iter().map(|_| Keys::new(limits.1)).collect(),
             times: Times::of(source),
-            stretch: Stretch::default(),
+            passage: Passage::default(),
             fraction: None,
             reached: 0,
             missed_since: None,
@@ -202,12 +202,12 @@ impl<'a> Matcher<'a> {
         self.missed_since
     }
 
-    /// Goes on with an event of this stretch.
+    /// Goes on with an event of this passage.
     #[inline]
-    fn enter(&mut self, stretch: Stretch) {
-        if !stretch.goes_on(self.stretch) {
+    fn enter(&mut self, passage: Passage) {
+        if !passage.goes_on(self.passage) {
             self.gap();
-            self.stretch = stretch;
+            self.passage = passage;
         }
     }
 
@@ -217,7 +217,7 @@ impl<'a> Matcher<'a> {
         if event.important {
             return;
         }
-        self.enter(event.stretch);
+        self.enter(event.passage);
         if event.missed > 0 {
             self.miss(event.missed);
         }
@@ -229,18 +229,18 @@ impl<'a> Matcher<'a> {
         });
     }
 
-    /// Takes the next event, of which only this is known: its stretch, and its definition, its
+    /// Takes the next event, of which only this is known: its passage, and its definition, its
     /// thread and its time.
     /// [`Matcher::need`] says of which definitions that is enough.
     #[cfg(any(feature = "archives", feature = "triggers"))]
     #[inline]
     pub(crate) fn add_row(
         &mut self,
-        stretch: Stretch,
+        passage: Passage,
         (id, thread, time): (EventId, ThreadKey, Option<u64>),
         found: impl FnMut(&[Series], Found),
     ) {
-        self.enter(stretch);
+        self.enter(passage);
         self.play((id, thread, time, None), found);
     }
 

@@ -1,6 +1,6 @@
 //! Gives the events of a stream to the conditions that they concern.
 
-use timeline::{Definition, EntryEvent, Event, EventId, Source, Stretch};
+use timeline::{Definition, EntryEvent, Event, EventId, Passage, Source};
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;
@@ -51,7 +51,7 @@ pub struct Triggers<'a> {
     is_left_out: fn(&Definition) -> bool,
     times: Times<'a>,
     /// That of the last event.
-    stretch: Stretch,
+    passage: Passage,
     /// The last time that was seen.
     now: u64,
 }
@@ -80,7 +80,7 @@ impl<'a> Triggers<'a> {
             wanted: (!wanted.is_empty()).then(|| wanted.on(source)),
             is_left_out: |_| false,
             times: Times::of(source),
-            stretch: Stretch::default(),
+            passage: Passage::default(),
             now: 0,
         }
     }
@@ -170,7 +170,7 @@ impl<'a> Triggers<'a> {
         fired: &mut dyn FnMut(Fired),
     ) {
         let need = self.need(entry.id());
-        if entry.is_behind_gap() || !entry.stretch().goes_on(self.stretch) {
+        if entry.is_behind_gap() || !entry.passage().goes_on(self.passage) {
             return self.add(&make(), fired);
         }
         match (need, self.times.at(entry.ticks())) {
@@ -181,7 +181,7 @@ impl<'a> Triggers<'a> {
                 let concerned = self.concerned[place].iter();
                 for number in concerned.flat_map(|it| &it.conditions) {
                     let row = (entry.id(), entry.thread(), Some(time));
-                    self.states[*number].add_row(entry.stretch(), row, self.source, fired);
+                    self.states[*number].add_row(entry.passage(), row, self.source, fired);
                 }
             }
             _ => self.add(&make(), fired),
@@ -192,9 +192,9 @@ impl<'a> Triggers<'a> {
     #[inline]
     pub fn add(&mut self, event: &Event, fired: &mut dyn FnMut(Fired)) {
         let concerns = self.need(event.id) != Need::Nothing;
-        let is_behind_hole = !event.important && !event.stretch.goes_on(self.stretch);
+        let is_behind_hole = !event.important && !event.passage.goes_on(self.passage);
         if is_behind_hole {
-            self.stretch = event.stretch;
+            self.passage = event.passage;
         }
         let is_behind_hole = is_behind_hole || event.missed > 0;
         if !concerns && !is_behind_hole {

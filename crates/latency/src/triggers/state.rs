@@ -1,6 +1,6 @@
 //! What is kept for each condition of a stream.
 
-use timeline::{Definition, Event, EventId, Source, Stretch, matches_pattern};
+use timeline::{Definition, Event, EventId, Passage, Source, matches_pattern};
 use timeline_search::Filter;
 
 use super::condition::Condition;
@@ -136,7 +136,7 @@ impl<'a> State<'a> {
     #[inline]
     pub fn add_row(
         &mut self,
-        stretch: Stretch,
+        passage: Passage,
         row: (EventId, ThreadKey, Option<u64>),
         source: &dyn Source,
         fired: &mut dyn FnMut(Fired),
@@ -145,7 +145,7 @@ impl<'a> State<'a> {
             return;
         };
         let mut met = None;
-        matcher.add_row(stretch, row, |_, found| {
+        matcher.add_row(passage, row, |_, found| {
             if limit.is_met_by(found.value) && !found.told {
                 met = Some(found);
             }

@@ -173,7 +173,7 @@ impl<'a> Recorder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use timeline::{Attached, Order, Priority, Stretch, Timeline};
+    use timeline::{Attached, Order, Passage, Priority, Timeline};
 
     use super::*;
     use crate::read::archive::Archive;
@@ -216,7 +216,7 @@ mod tests {
             drop(output);
             let archive = Archive::open(&file).unwrap();
             let events = archive.events_by_time(Order::OldestFirst);
-            let own: Vec<Stretch> = events.map(|event| event.stretch).collect();
+            let own: Vec<Passage> = events.map(|event| event.passage).collect();
             let own = &own[own.len() - 2 - usize::from(wants_more)..];
             assert!(!own[1].goes_on(own[0]), "{form:?}, {wants_more}: {own:?}");
         }
