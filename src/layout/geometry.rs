@@ -135,7 +135,7 @@ impl Geometry {
         });
         // A clock that runs evenly needs a few in an hour, and entries of a slow program are of
         // weeks.
-        let count = (entries / 4).clamp(STRETCHES[0], STRETCHES[1]);
+        let count = (entries / 64).clamp(STRETCHES[0], STRETCHES[1]);
         let stretches = Region {
             offset,
             length: count * size::<records::Stretch>(),
@@ -430,7 +430,7 @@ impl Geometry {
 }
 
 /// The least and the most stretches of the wall clock that a new timeline has room for.
-const STRETCHES: [u64; 2] = [64, 4096];
+const STRETCHES: [u64; 2] = [256, 4096];
 /// The most that a reader accepts, and their largest stride: it copies all of them.
 const MOST_STRETCHES: u64 = 1 << 16;
 const WIDEST_STRETCH: u64 = 256;
