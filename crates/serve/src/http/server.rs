@@ -127,8 +127,12 @@ impl Server {
             .enable_all()
             .build()
             .map_err(|error| Error::io("start threads", error))?;
+        // The last that has the state closes the logs, and removes what is temporary. That takes as
+        // long as it takes, and the threads of answers are not waited for as long.
+        let state = Arc::clone(&self.state);
         let result = runtime.block_on(self.accept());
         runtime.shutdown_timeout(END);
+        drop(state);
         result
     }
 
