@@ -202,7 +202,7 @@ impl Known {
         // writes to would fill it with them.
         let is_needed = ticks >= last.end() || has_passed(self.added, 1_000_000_000);
         let is_new = ticks > last.from && has_passed(self.failed, 1_000_000);
-        if last.holds(look, stretches.rate()) || !is_needed || !is_new {
+        if stretches.hold(self.newest, &last, look) || !is_needed || !is_new {
             return;
         }
         self.added = Some(look.ticks);

@@ -41,6 +41,8 @@ pub struct Stretch {
     pub seen: u64,
     /// Nanoseconds by which the wall clock was ahead of CLOCK_MONOTONIC, in two's complement.
     pub offset: Option<u64>,
+    /// The next ticket of a chunk when it was added.
+    pub ticket: u64,
 }
 
 /// One look at the clocks.
@@ -80,6 +82,8 @@ impl ClockStep {
 const STEP: u64 = 1_000_000;
 /// A clock that differs by so many is followed.
 const TOLERANCE: u64 = 20_000;
+/// The same where entries need more than half of all stretches that there is room for.
+const ROUGH_TOLERANCE: u64 = 200_000;
 /// A clock that is slewed usually changes its rate by no more than one part in so many.
 const SLEWING: u64 = 512;
 /// No clock is slewed by more than one part in so many.
@@ -180,12 +184,34 @@ impl Stretch {
 
     /// Whether the clock still runs as this says, so that there is nothing to add.
     pub fn holds(&self, look: Look, rate: TickRate) -> bool {
+        self.holds_within(TOLERANCE, look, rate)
+    }
+
+    /// The same where another one would take the room of one that is needed, or soon would.
+    pub fn holds_roughly(&self, look: Look, rate: TickRate, is_full: bool) -> bool {
+        match is_full {
+            true => look.ticks < self.from || !self.differs_by(STEP, look),
+            false => self.holds_within(ROUGH_TOLERANCE, look, rate),
+        }
+    }
+
+    fn holds_within(&self, tolerance: u64, look: Look, rate: TickRate) -> bool {
         let is_young = look.ticks.saturating_sub(self.from) < self.ticks / 4 * 3;
-        let differs = |time: u64| time.abs_diff(look.realtime) > TOLERANCE;
         look.ticks < self.from
             || (is_young
                 && look.ticks.saturating_add(rate.lead()) < self.end()
-                && !self.at(look.ticks).is_some_and(differs))
+                && !self.differs_by(tolerance, look))
+    }
+
+    fn differs_by(&self, tolerance: u64, look: Look) -> bool {
+        let differs = |time: u64| time.abs_diff(look.realtime) > tolerance;
+        self.at(look.ticks).is_some_and(differs)
+    }
+
+    /// By how many nanoseconds the clock was set since this began, if that is known.
+    fn set_until(&self, offset: Option<u64>) -> Option<i64> {
+        let (before, after) = self.offset.zip(offset)?;
+        Some(after.wrapping_sub(before) as i64)
     }
 
     /// The stretch after this one, after a look at the clocks; `None` if this one still holds, or
@@ -201,7 +227,13 @@ impl Stretch {
         let (expected, is_step) = match from < self.end() {
             true => {
                 let expected = self.at(from)?;
-                (expected, expected.abs_diff(realtime) >= STEP)
+                let set = self.set_until(look.offset);
+                let is_set = set.is_none_or(|set| set.unsigned_abs() >= STEP);
+                match expected.abs_diff(realtime) >= STEP {
+                    // It was slewed while nobody looked. Times do not go back for that.
+                    true if !is_set => (expected.max(realtime), false),
+                    differs => (expected, differs),
+                }
             }
             false => {
                 // Times do not go back for some nanoseconds.
@@ -227,13 +259,17 @@ impl Stretch {
             realtime,
             seen: seen.clamp(self.from, look.ticks),
             offset: look.offset,
+            ticket: 0,
         };
         next.is_credible(rate).then_some(next)
     }
 
-    /// How fast the clock ran since this began, and for how many ticks that is sure.
+    /// How fast the clock ran since this began, and for how many ticks that is sure. A clock that
+    /// was set by less than a step runs no faster.
     fn measured(&self, look: Look, age: u64, rate: TickRate) -> Option<((u64, u64), u64)> {
-        let nanos = look.realtime.checked_sub(self.realtime)?;
+        let set = self.set_until(look.offset).unwrap_or(0);
+        let realtime = look.realtime.checked_sub_signed(set)?;
+        let nanos = realtime.checked_sub(self.realtime)?;
         let expected = scaled(age, self.pace())?;
         // The rate of the shortest was only guessed.
         let is_rough = self.ticks <= rate.ticks(LENGTHS[0]);
@@ -284,6 +320,7 @@ impl Stretch {
             realtime: look.realtime,
             seen: look.ticks,
             offset: look.offset,
+            ticket: 0,
         };
         first.is_credible(rate).then_some(first)
     }
@@ -300,9 +337,9 @@ impl Stretch {
         let expected = self.nanos_in(ticks.saturating_sub(self.from)) as i128;
         let by = i128::from(found) - expected;
         let room = |slewing: u64| i128::from(STEP) + expected / i128::from(slewing);
-        match self.offset.zip(offset) {
+        match self.set_until(offset).map(i128::from) {
             None => by.abs() > room(SLEWING),
-            Some((before, after)) => match i128::from(after.wrapping_sub(before) as i64) {
+            Some(set) => match set {
                 set if set.abs() < STEP.into() => by.abs() > room(FASTEST_SLEWING),
                 set => set < SUSPENSION.into() || (by - set).abs() < by.abs(),
             },
@@ -402,7 +439,9 @@ impl Course {
                     Between::Set(on) => on.at(next.from)?,
                 },
             };
-            let is_step = before.abs_diff(next.unix) >= STEP / 2;
+            let set = here.set_until(next.offset);
+            let is_step = before.abs_diff(next.unix) >= STEP / 2
+                && set.is_none_or(|set| set.unsigned_abs() >= STEP / 2);
             let after_ticks = next.seen.clamp(here.from, next.from - 1);
             is_step.then_some(ClockStep {
                 ticks: next.from,

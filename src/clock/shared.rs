@@ -28,6 +28,8 @@ const FEW: u64 = 4;
 pub struct Stretches<'a> {
     map: &'a Mapping,
     region: Region,
+    /// How many chunks the ring has.
+    chunks: u64,
     kind: ClockKind,
     rate: TickRate,
 }
@@ -42,6 +44,7 @@ impl<'a> Stretches<'a> {
         (region.length > 0).then_some(Stretches {
             map,
             region,
+            chunks: geometry.chunks.into(),
             kind,
             rate,
         })
@@ -123,6 +126,30 @@ impl<'a> Stretches<'a> {
         (0..).zip(serials).filter_map(read)
     }
 
+    /// Whether the clock runs as the newest one says, which has this number, so that there is
+    /// nothing to add. Where another one would take the room of one that is needed, it need not run
+    /// as exactly.
+    pub fn hold(&self, newest: u64, last: &Stretch, look: Look) -> bool {
+        let slots = self.region.length / self.region.stride;
+        // The first that is kept when another one is added, or when half as many are.
+        let kept = [slots.saturating_sub(2), slots / 2].map(|back| newest.checked_sub(back));
+        last.holds(look, self.rate)
+            || match kept.map(|serial| serial.is_some_and(|serial| self.is_needed(serial))) {
+                [false, false] => false,
+                [is_full, _] => last.holds_roughly(look, self.rate, is_full),
+            }
+    }
+
+    /// Whether the ring has entries of before this one, other than those of lanes at rest.
+    fn is_needed(&self, serial: u64) -> bool {
+        // Relaxed: a chunk more or less makes no difference.
+        let next = self.field(|header| &header.next_ticket);
+        let next = next.load(Ordering::Relaxed);
+        let is_of_this_lap = |ticket: u64| next.wrapping_sub(ticket) <= self.chunks;
+        self.read(serial)
+            .is_some_and(|stretch| is_of_this_lap(stretch.ticket))
+    }
+
     /// About how fast ticks pass.
     pub fn rate(&self) -> TickRate {
         self.rate
@@ -146,7 +173,7 @@ impl<'a> Stretches<'a> {
             realtime: realtime(),
             offset: None,
         };
-        if last.holds(look, self.rate) {
+        if self.hold(newest, &last, look) {
             // Relaxed: a hint for people.
             header.stretch_seen.store(look.ticks, Ordering::Relaxed);
             return;
@@ -155,7 +182,7 @@ impl<'a> Stretches<'a> {
             .look()
             .and_then(|look| self.next(&last, look).zip(Some(look)));
         if let Some((next, look)) = next {
-            self.publish(newest, &next, look.ticks);
+            self.publish(newest, next, look.ticks);
         }
     }
 
@@ -197,7 +224,7 @@ impl<'a> Stretches<'a> {
         if let Some(look) = self.look()
             && let Some(first) = Stretch::first(before, look, self.rate)
         {
-            self.publish(newest, &first, look.ticks);
+            self.publish(newest, first, look.ticks);
         }
     }
 
@@ -211,8 +238,11 @@ impl<'a> Stretches<'a> {
 
     /// Makes a stretch the newest, if `before` still is. `begun`: the ticks at which the clocks
     /// were read.
-    fn publish(&self, before: u64, stretch: &Stretch, begun: u64) {
+    fn publish(&self, before: u64, stretch: Stretch, begun: u64) {
         let header = self.map.header().shared();
+        // Relaxed: as in `is_needed`.
+        let ticket = header.next_ticket.load(Ordering::Relaxed);
+        let stretch = Stretch { ticket, ..stretch };
         let note = &header.stretch_begun;
         // Acquire, pairs with the Release at the end: the slots are those of who went before.
         let other = note.load(Ordering::Acquire);
@@ -234,7 +264,7 @@ impl<'a> Stretches<'a> {
             };
             // Who was stopped since may not write where another one has by now.
             if is_early() {
-                self.write(serial, stretch);
+                self.write(serial, &stretch);
             }
             if is_early() {
                 // Release, pairs with the Acquire in `newest`.
@@ -271,7 +301,7 @@ fn claim(slot: &Slot, serial: u64) -> bool {
 }
 
 /// The words of a slot, in order.
-const WORDS: [fn(&Slot) -> &AtomicU64; 9] = [
+const WORDS: [fn(&Slot) -> &AtomicU64; 10] = [
     |slot| &slot.serial,
     |slot| &slot.from,
     |slot| &slot.ticks,
@@ -280,13 +310,25 @@ const WORDS: [fn(&Slot) -> &AtomicU64; 9] = [
     |slot| &slot.realtime,
     |slot| &slot.seen,
     |slot| &slot.offset,
+    |slot| &slot.ticket,
     |slot| &slot.check,
 ];
 
 /// The stretch of this number with these words, if they are its own and whole.
-fn whole(serial: u64, words: [u64; 9]) -> Option<Stretch> {
+fn whole(serial: u64, words: [u64; 10]) -> Option<Stretch> {
     let is_whole = serial != 0 && words[0] == serial && words.iter().fold(0, |a, b| a ^ b) == 0;
-    let [_, from, ticks, unix, nanos, realtime, seen, offset, _] = words;
+    let [
+        _,
+        from,
+        ticks,
+        unix,
+        nanos,
+        realtime,
+        seen,
+        offset,
+        ticket,
+        _,
+    ] = words;
     is_whole.then_some(Stretch {
         from,
         ticks,
@@ -295,6 +337,7 @@ fn whole(serial: u64, words: [u64; 9]) -> Option<Stretch> {
         realtime,
         seen,
         offset: (offset != 0).then_some(offset),
+        ticket,
     })
 }
 
@@ -310,6 +353,7 @@ impl Stretch {
             (&slot.realtime, self.realtime),
             (&slot.seen, self.seen),
             (&slot.offset, self.offset.unwrap_or(0)),
+            (&slot.ticket, self.ticket),
         ];
         let mut check = serial;
         for (place, word) in words {
@@ -328,7 +372,7 @@ mod tests {
     /// A process that was stopped before it wrote, until another one had written.
     #[test]
     fn a_late_author_changes_nothing() {
-        let slot = Slot::of(&[0; 72]);
+        let slot = Slot::of(&[0; 80]);
         let of_other = Stretch {
             from: 70,
             ..Stretch::default()

@@ -398,7 +398,7 @@ impl Geometry {
             return fault("zeros, or an offset behind the other regions", offset);
         }
         if !(record..=WIDEST_STRETCH).contains(&stride) || !stride.is_multiple_of(8) {
-            return fault("a stride of 72 to 256 bytes", stride);
+            return fault("a stride of 80 to 256 bytes", stride);
         }
         if !length.is_multiple_of(stride) || !(1..=MOST_STRETCHES).contains(&(length / stride)) {
             return fault("a length of 1 to 65536 records", length);

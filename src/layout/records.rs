@@ -67,7 +67,7 @@ pub(super) use record;
 
 record! {
     /// How the wall clock runs over some ticks.
-    Stretch: 72 {
+    Stretch: 80 {
         /// Which one it is, of all that were ever added; 0 = none, or being written.
         0 pub serial: AtomicU64,
         /// Its first ticks.
@@ -85,8 +85,10 @@ record! {
         /// Nanoseconds by which the wall clock was ahead of CLOCK_MONOTONIC, in two's complement;
         /// 0 = not known.
         56 pub offset: AtomicU64,
+        /// The next ticket of a chunk when it was added.
+        64 pub ticket: AtomicU64,
         /// The words before, combined by exclusive or.
-        64 pub check: AtomicU64,
+        72 pub check: AtomicU64,
     }
 }
 

@@ -15,6 +15,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 use memmap2::{MmapOptions, MmapRaw, RemapOptions};
 
@@ -77,6 +78,16 @@ fn cover(raw: &MmapRaw) -> io::Result<()> {
     match found == libc::MAP_FAILED {
         true => Err(io::Error::last_os_error()),
         false => Ok(()),
+    }
+}
+
+/// Stores a byte in each of these places.
+fn fill(raw: &MmapRaw, places: &Range<usize>, byte: u8) {
+    for place in places.start..places.end.min(raw.len()) {
+        // SAFETY: the place lies in the mapping, all that is in it is atomic, and any bytes are
+        // valid. Relaxed: whoever reads it reads this byte alone.
+        let at = unsafe { std::sync::atomic::AtomicU8::from_ptr(raw.as_mut_ptr().add(place)) };
+        at.store(byte, Ordering::Relaxed);
     }
 }
 
@@ -154,24 +165,31 @@ impl Mapping {
 
     /// Puts zeros that belong to this process alone in the place of the file. So a thread that
     /// still has an address in it harms nobody. Other mappings of the file stay as they are. A
-    /// forked child finds zeros where the header was, whatever its parent has counted there.
+    /// forked child finds zeros where the header was, whatever its parent has counted there. In
+    /// these places stands `byte` from the first moment on, unless addresses are few.
     ///
     /// # Errors
     /// Those of the system: then it is mapped as before. `Unsupported` if it is not mapped.
-    pub fn forget(&self) -> io::Result<()> {
+    pub fn forget(&self, places: &Range<usize>, byte: u8) -> io::Result<()> {
         let Bytes::Mapped { raw, .. } = &self.bytes else {
             return Err(io::ErrorKind::Unsupported.into());
         };
         let zeros = unlocked(raw.len(), |options| {
             options.no_reserve_swap().map_anon().map(MmapRaw::from)
         });
+        if let Ok(zeros) = &zeros {
+            fill(zeros, places, byte);
+        }
         match zeros {
             Ok(zeros) if put(&zeros, raw) => {
                 // It is this mapping now.
                 std::mem::forget(zeros);
             }
             // There are not as many addresses besides (RLIMIT_AS).
-            _ => cover(raw)?,
+            _ => {
+                cover(raw)?;
+                fill(raw, places, byte);
+            }
         }
         let header = raw.len().min(HEADER_SIZE as usize);
         // SAFETY: the range is the beginning of this mapping; the call changes nothing in it here.

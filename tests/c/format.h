@@ -16,7 +16,7 @@ typedef struct {
 } anchor_t;
 
 typedef struct {
-  uint64_t serial, from, ticks, unix_, nanos, realtime, seen, offset, check;
+  uint64_t serial, from, ticks, unix_, nanos, realtime, seen, offset, ticket, check;
 } stretch_t;
 
 typedef struct {
@@ -191,7 +191,7 @@ AT(anchor_t, ticks, 8);
 AT(anchor_t, monotonic, 16);
 AT(anchor_t, realtime, 24);
 
-SIZE(stretch_t, 72);
+SIZE(stretch_t, 80);
 AT(stretch_t, from, 8);
 AT(stretch_t, ticks, 16);
 AT(stretch_t, unix_, 24);
@@ -199,7 +199,8 @@ AT(stretch_t, nanos, 32);
 AT(stretch_t, realtime, 40);
 AT(stretch_t, seen, 48);
 AT(stretch_t, offset, 56);
-AT(stretch_t, check, 64);
+AT(stretch_t, ticket, 64);
+AT(stretch_t, check, 72);
 
 SIZE(definition_t, 64);
 AT(definition_t, hash, 0);

@@ -82,15 +82,15 @@ static void check_header(size_t size) {
   CHECK(header->anchors_taken >= 2);
   CHECK(header->anchors[1].ticks > header->anchors[0].ticks);
   CHECK(header->anchors[1].realtime > header->created_unix);
-  CHECK_EQ(header->stretches.stride, 72);
+  CHECK_EQ(header->stretches.stride, 80);
   CHECK(header->newest_stretch >= 1);
   {
-    const uint64_t slots = header->stretches.length / 72;
+    const uint64_t slots = header->stretches.length / 80;
     const stretch_t *stretches = (const stretch_t *)((const char *)file + header->stretches.offset);
     const stretch_t *first = &stretches[1 % slots];
     CHECK_EQ(first->serial, 1);
     CHECK_EQ(first->serial ^ first->from ^ first->ticks ^ first->unix_ ^ first->nanos ^ first->realtime ^ first->seen ^
-                 first->offset,
+                 first->offset ^ first->ticket,
              first->check);
     CHECK(monotonic() - (first->unix_ - first->offset) < UINT64_C(600000000000));
     CHECK(first->from > header->created_ticks && first->unix_ > header->created_unix);

@@ -279,6 +279,39 @@ pub fn checks_that_a_step_that_nobody_saw_is_told_when_somebody_looks(_: &[Strin
 }
 
 #[test]
+fn many_looks_at_a_restless_clock_leave_what_entries_need() {
+    Process::start(
+        checks_that_many_looks_at_a_restless_clock_leave_what_entries_need,
+        &[],
+    )
+    .finish();
+}
+
+pub fn checks_that_many_looks_at_a_restless_clock_leave_what_entries_need(_: &[String]) {
+    if !mount_small("/dev/shm", 1 << 30) {
+        return println!("no file system can be mounted here: nothing is tested");
+    }
+    let (name, wall) = (Name::new("restless"), Wall::new());
+    // It has room for 256 stretches.
+    let mut logs = wall.start(&name, "16384");
+    log(&mut logs, 20);
+    wall.set(SECOND);
+    log(&mut logs, 20);
+    wall.run(&["info", name.path()]);
+    let first = events(&wall, name.path());
+    for round in 0..300 {
+        wall.set(SECOND + round % 2 * 100_000);
+        log(&mut logs, 1);
+        wall.run(&["info", name.path()]);
+    }
+    assert_eq!(events(&wall, name.path())[..first.len()], first);
+    let steps = steps(&wall, name.path());
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    logs.tell();
+    logs.finish();
+}
+
+#[test]
 fn one_event_has_one_time() {
     Process::start(checks_that_one_event_has_one_time, &[]).finish();
 }

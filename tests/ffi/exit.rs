@@ -9,12 +9,15 @@ use crate::support::size;
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, succeed};
 
-/// The events that were dropped, by cause.
-fn dropped(ring: &Path) -> Json {
+fn info(ring: &Path) -> Json {
     let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
     let output = succeed(command.args(["info", "--json"]).arg(ring), "nothing");
-    let info: Json = serde_json::from_slice(&output.stdout).unwrap();
-    info["dropped"].clone()
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The events that were dropped, by cause.
+fn dropped(ring: &Path) -> Json {
+    info(ring)["dropped"].clone()
 }
 
 #[test]
@@ -47,6 +50,23 @@ fn what_was_freed_is_closed_and_counts_who_comes_late() {
         (&dropped["closed"], &dropped["total"]),
         (&5.into(), &5.into())
     );
+}
+
+/// Each event is in the ring or counted, but for one of each thread that was just being written.
+#[test]
+fn no_event_is_lost_while_a_timeline_is_closed() {
+    let dir = TempDir::new().unwrap();
+    let program = compile(cc(), C99, &["tests/c/closed.c"], Link::Shared, dir.path());
+    for _ in 0..20 * size() {
+        let dir = TempDir::new().unwrap();
+        let said = execute(&program, dir.path(), &[]);
+        let logged = said.strip_prefix("closed: ").unwrap().trim();
+        let logged: u64 = logged.parse().unwrap();
+        let info = info(&dir.path().join("ring"));
+        let [written, dropped] = [&info["events_written"], &info["dropped"]["total"]];
+        let known = written.as_u64().unwrap() + dropped.as_u64().unwrap();
+        assert!((logged - 4..=logged).contains(&known), "{logged} {known}");
+    }
 }
 
 #[test]

@@ -106,7 +106,7 @@ class Timeline:
         self.region["stretches"] = (offset, length, stride)
         if length:
             expect(offset % 64 == 0 and end <= offset and offset + length <= total, "stretches inside the file")
-            expect(stride >= 72 and length % stride == 0, "length and stride: stretches")
+            expect(stride >= 80 and length % stride == 0, "length and stride: stretches")
         self.interned = self.u64(0x158)
         expect(self.interned % 64 == 0 and self.interned + 1024 <= self.region["strings"][1], "interned texts")
         length = self.region["important"][1]
@@ -224,7 +224,7 @@ class Timeline:
         self.stretches, last = [], 0
         for serial in range(max(newest - slots, 0) + 1, newest + 1) if slots else ():
             at = self.record("stretches", serial % slots)
-            words = struct.unpack_from("<9Q", self.data, at)
+            words = struct.unpack_from("<10Q", self.data, at)
             whole = words[0] == serial and functools.reduce(operator.xor, words) == 0
             first, ticks, unix, nanos = words[1:5]
             fits = 0 < ticks < 1 << 62 and first + ticks < 1 << 64 and unix + nanos < 1 << 64

@@ -258,6 +258,45 @@ fn a_suspended_machine_is_no_step_if_ticks_go_on() {
     assert!(clock.worst() < 1_000_000, "{}", clock.worst());
 }
 
+/// By less than a step, in a moment. It is no clock that runs fast or slow.
+#[test]
+fn a_clock_that_is_set_by_little_runs_no_faster() {
+    for by in [-900_000, 900_000, -990_000] {
+        for milliseconds in [12, 1_000] {
+            let mut clock = Clock::beside(Some(START - HOUR as u64));
+            clock.run(milliseconds);
+            clock.set(by);
+            clock.run(2);
+            for _ in 0..10 {
+                clock.pass(700_000_000);
+                clock.log();
+            }
+            clock.check();
+            assert!(clock.worst() < 1_000_000, "{by} {}", clock.worst());
+        }
+    }
+}
+
+/// Slewing ends while nobody looks: nothing was set.
+#[test]
+fn the_end_of_slewing_is_no_step() {
+    for parts_per_million in [500, -500] {
+        let mut clock = Clock::beside(Some(START - HOUR as u64));
+        clock.ahead = (parts_per_million << 32) / 1_000_000;
+        clock.run(12_000);
+        clock.ahead = 0;
+        clock.pass(30 * SECOND);
+        clock.run(1_000);
+        assert!(clock.course().steps().is_empty());
+        let course = clock.course();
+        let times = clock.truth.iter();
+        let times = times.map(|(ticks, _)| course.unix_nanos(*ticks).unwrap());
+        assert!(times.is_sorted());
+        let (ticks, unix) = clock.truth.last().unwrap();
+        assert!(course.unix_nanos(*ticks).unwrap().abs_diff(*unix) < 100_000);
+    }
+}
+
 #[test]
 fn what_is_known_once_stays() {
     let mut clock = Clock::new();
@@ -296,6 +335,7 @@ fn any_stretch() -> impl Strategy<Value = Stretch> {
         realtime: e,
         seen: f,
         offset,
+        ticket: 0,
     };
     (words, prop::option::of(word())).prop_map(of)
 }

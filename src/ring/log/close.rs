@@ -22,7 +22,7 @@ use crate::clock::{self, Stretches};
 use crate::ring::memory::Shared;
 use crate::ring::{local, processes};
 use crate::shm::{Mapping, Patience, thread_id};
-use crate::sync::{AtomicU8, Ordering};
+use crate::sync::Ordering;
 
 /// The states of a closed handle: with the memory of the ring, or with memory of its own.
 const IN_THE_RING: u32 = 1;
@@ -50,14 +50,13 @@ impl Log {
         self.closed.store(IN_THE_RING, Ordering::SeqCst);
         self.wait_for_joining();
         let map = self.ring.mapping();
-        if elsewhere.is_some() && map.forget().is_ok() {
+        let first = self.geometry.enable().offset as usize;
+        let known = known.min(self.geometry.definitions) as usize;
+        // No event finds a byte of 0, which would count nothing.
+        let events = first + 1..first + known;
+        if elsewhere.is_some() && map.forget(&events, CLOSED).is_ok() {
             // Release, pairs with the Acquire in `tell_of_late_events`.
             self.closed.store(ON_ITS_OWN, Ordering::Release);
-            let first = self.geometry.enable().offset;
-            for event in 1..known.min(self.geometry.definitions) {
-                let byte = map.record::<AtomicU8>(first + u64::from(event));
-                byte.shared().store(CLOSED, Ordering::Relaxed);
-            }
         }
         // If it could not be replaced, threads go on through the lanes of CPUs, which are nobody's.
         let patience = match local::is_handler_in_between() {
