@@ -355,7 +355,8 @@ pub unsafe extern "C-unwind" fn timeline_share(tl: *mut timeline_t) -> *mut time
 /// `path`: as for `timeline_new`.
 ///
 /// Returns `TIMELINE_OK`, `TIMELINE_E_NOT_FOUND`, `TIMELINE_E_NOT_A_TIMELINE` (it is left alone),
-/// `TIMELINE_E_ARGUMENT` or `TIMELINE_E_IO`. Any thread.
+/// `TIMELINE_E_IN_USE` (`NAME.creating-…`, which a program is creating), `TIMELINE_E_ARGUMENT` or
+/// `TIMELINE_E_IO`. Any thread.
 ///
 /// # Safety
 /// `path` is NULL or a NUL-terminated string.

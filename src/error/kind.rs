@@ -37,7 +37,7 @@ impl Error {
         match self {
             Io { .. } => ErrorKind::Io,
             NotFound { .. } => ErrorKind::NotFound,
-            InUse { .. } => ErrorKind::InUse,
+            InUse { .. } | InCreation { .. } => ErrorKind::InUse,
             NoSpace { .. } => ErrorKind::NoSpace,
             NotTrusted { .. } => ErrorKind::NotTrusted,
             NotATimeline { .. } | Unfinished { .. } | OtherBoot { .. } | UnknownBoot { .. } => {

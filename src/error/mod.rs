@@ -102,8 +102,17 @@ pub enum Error {
 
     /// The creator died before the timeline was whole.
     #[error("{} is not complete: its creator died while creating it, or is still creating it; \
-        run the program again", .path.display())]
+        run the program again, or remove it, which fails while it is being created",
+        .path.display())]
     Unfinished {
+        /// The name or file.
+        path: PathBuf,
+    },
+
+    /// Removing what a living process is creating.
+    #[error("{} is being created by a program, which gives it its name when it is whole; wait for \
+        that, or stop the program first", .path.display())]
+    InCreation {
         /// The name or file.
         path: PathBuf,
     },

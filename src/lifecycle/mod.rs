@@ -141,13 +141,18 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
 }
 
 /// Removes the name. Processes that have the timeline open go on with it, but no other can find it.
-/// See [`remove`] for those that nobody writes to.
+/// What killed programs of this user left beside it while they created it is removed as well. See
+/// [`remove`] for those that nobody writes to.
 ///
 /// # Errors
 /// `NotFound` if there is no file; `NotATimeline` if it is another kind of file, which is not
-/// removed. (An unfinished timeline at `NAME.creating-…` is removed if its creator was killed.)
+/// removed; `InCreation` if it is what a living program is creating, `NAME.creating-…`.
 pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
+    staging::clear(&name);
+    if staging::remove(&name)? {
+        return Ok(());
+    }
     // Without its lock if somebody keeps that: to remove a timeline is the remedy against this.
     let held = match Held::at(&name, || Patience::MOMENT) {
         Err(Error::Locked { .. }) => open_existing(&name, false).map(|file| Some(Held::Open(file))),
@@ -156,7 +161,8 @@ pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
     take_away(&name, held?)
 }
 
-/// Removes the name of a timeline that nobody writes to, or of a snapshot.
+/// Removes the name of a timeline that nobody writes to, or of a snapshot, and what [`unlink`]
+/// removes beside it.
 ///
 /// # Errors
 /// `InUse` if a process writes to it; `Locked`; those of [`unlink`], and of a file that is damaged
@@ -176,6 +182,10 @@ pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
 /// ```
 pub fn remove(path: impl AsRef<Path>) -> Result<()> {
     let name = Name::new(path.as_ref())?;
+    staging::clear(&name);
+    if staging::remove(&name)? {
+        return Ok(());
+    }
     let held = Held::at(&name, || Patience::SECONDS)?;
     if let Some(held) = &held {
         Segment::load(&name, held.file(), Use::Read)?;

@@ -13,7 +13,7 @@
 //! the others find the name in use. They do not wait for one another, unless there is room for only
 //! one: then each gives its space back and tries again a little later. A creator holds the
 //! lifecycle lock of its file, so the next creator of the same user can tell which files were left
-//! by killed creators, and removes them. An unnamed file (`O_TMPFILE`) would leave nothing behind.
+//! by killed creators, and removes them; so does who removes NAME. An unnamed file (`O_TMPFILE`) would leave nothing behind.
 //! But not every file system has them, linking one into place needs /proc, and /proc/PID/maps would
 //! show every ring as deleted.
 
@@ -101,6 +101,37 @@ impl Staging {
     }
 }
 
+/// Removes what killed creators of our own user left for `name`.
+pub fn clear(name: &Name) {
+    sweep(name, None);
+}
+
+/// Removes the file at a staging name if a creator left it that was killed, whoever that was.
+/// Returns whether it did; if not, no creator made the file, or we may not lock it.
+///
+/// # Errors
+/// `InCreation` if its creator lives; `Io` if it cannot be locked or removed.
+pub fn remove(name: &Name) -> Result<bool> {
+    let path = name.given();
+    if !is_staging(name.file()) {
+        return Ok(false);
+    }
+    let Ok(file) = shm::open(name.file(), true) else {
+        return Ok(false);
+    };
+    if !is_left_over(&file) {
+        return Ok(false);
+    }
+    match found(name.file(), file).map_err(|e| Error::io("lock", path, e))? {
+        Found::Alive => Err(Error::InCreation { path: path.into() }),
+        Found::Left(_lock) => match std::fs::remove_file(name.file()) {
+            Ok(()) => Ok(true),
+            Err(e) => Err(Error::io("remove", path, e)),
+        },
+        Found::Other => Ok(false),
+    }
+}
+
 /// Removes files of killed creators of our own user for `name`. Returns whether there is another
 /// creator than that of `except`.
 fn sweep(name: &Name, except: Option<&Path>) -> bool {
@@ -115,9 +146,8 @@ fn sweep(name: &Name, except: Option<&Path>) -> bool {
 }
 
 /// Whether another process of our own user is creating a timeline there. If that process died, the
-/// file is removed. A timeline that a program has created at such a name is none of ours: writers
-/// have joined it, as nobody joins one that is being created. If files cannot be locked, no
-/// timeline can be created either, and it is not known whether the creator died.
+/// file is removed. If files cannot be locked, no timeline can be created either, and it is not
+/// known whether the creator died.
 fn is_alive(path: &Path) -> bool {
     let Ok(file) = shm::open(path, true) else {
         return false;
@@ -125,16 +155,37 @@ fn is_alive(path: &Path) -> bool {
     if !shm::is_own(&file) {
         return false;
     }
-    let lock = match LockFile::try_acquire(Opening::own(file), Lock::Lifecycle) {
-        Ok(Some(lock)) => lock,
-        Ok(None) => return true,
-        Err(_) => return false,
-    };
-    if shm::is_at(lock.file(), path) && is_left_over(lock.file()) {
-        // A file that cannot be removed stays, and does no harm.
-        let _ = std::fs::remove_file(path);
+    match found(path, file) {
+        Ok(Found::Alive) => true,
+        Ok(Found::Left(_lock)) => {
+            // A file that cannot be removed stays, and does no harm.
+            let _ = std::fs::remove_file(path);
+            false
+        }
+        Ok(Found::Other) | Err(_) => false,
     }
-    false
+}
+
+/// What stands at a staging name.
+enum Found {
+    /// A creator has its lock.
+    Alive,
+    /// A creator left it that was killed. Held, so that no other takes it for its own.
+    Left(LockFile),
+    /// A timeline that a program has created at such a name is none of ours: writers have joined
+    /// it, as nobody joins one that is being created.
+    Other,
+}
+
+fn found(path: &Path, file: File) -> io::Result<Found> {
+    let Some(lock) = LockFile::try_acquire(Opening::own(file), Lock::Lifecycle)? else {
+        return Ok(Found::Alive);
+    };
+    let is_left = shm::is_at(lock.file(), path) && is_left_over(lock.file());
+    Ok(match is_left {
+        true => Found::Left(lock),
+        false => Found::Other,
+    })
 }
 
 /// Whether a file is what a creator leaves that is killed: nothing or a part of a timeline, or a

@@ -62,6 +62,8 @@ fn remove(name: &Path, force: bool) -> Result {
 /// of the command decides.
 fn unknown_use(name: &Path, error: Error) -> Failure {
     match error.kind() {
+        // Not by force, either.
+        _ if matches!(error, Error::InCreation { .. }) => explain(name, error),
         ErrorKind::InUse => Failure::Message(in_use(name, error)),
         ErrorKind::Corrupt | ErrorKind::Version | ErrorKind::Busy => {
             Failure::Message(format!("{error}; to remove it anyway, use --force"))

@@ -1,13 +1,16 @@
 //! A ring with a writer keeps its name, whatever is created, saved or removed beside it.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
 use timeline::files::{self, Replacement};
-use timeline::{Error, Timeline};
+use timeline::layout::Header;
+use timeline::{Error, Record, Timeline};
 
+use super::foreign::{LOCKS, lock};
 use crate::command::{fail, run};
 use crate::support::{Name, Process, Random, arguments, attach, checked, define, say, size};
 
@@ -225,4 +228,58 @@ fn end_by_a_kill(process: &mut Process) {
     process.kill();
     let status = process.wait();
     assert_eq!(status.signal(), Some(libc::SIGKILL), "{status}");
+}
+
+/// Locks a file as its creator does.
+fn creator_of(path: &Path) -> File {
+    let file = File::options().read(true).write(true).open(path);
+    let file = file.expect("opened");
+    lock(&file, libc::F_WRLCK, LOCKS + 1, 1).expect("nobody else has it");
+    file
+}
+
+#[test]
+fn what_a_creator_left_is_removed_by_its_name_once_the_creator_is_dead() {
+    for by in [
+        |path: &str| timeline::remove(path),
+        |path: &str| timeline::unlink(path),
+    ] {
+        let name = Name::new("left");
+        let suffix = ".creating-0123456789abcdef";
+        let (path, file) = (name.beside(suffix), name.file_beside(suffix));
+        drop(small(name.path()));
+        // As nobody has joined it: whole, a part of it, and nothing.
+        let mut whole = std::fs::read(name.file()).expect("read");
+        Header::edit(&mut whole, |head| head.process_serial = 0.into());
+        for bytes in [whole, vec![0; 8192], Vec::new()] {
+            std::fs::write(&file, bytes).expect("written");
+            let creator = creator_of(&file);
+            let error = by(&path).expect_err("its creator lives");
+            assert!(matches!(error, Error::InCreation { .. }), "{error}");
+            drop(creator);
+            by(&path).expect("its creator is dead");
+            assert!(!file.exists());
+        }
+    }
+}
+
+#[test]
+fn who_removes_a_name_removes_what_dead_creators_left_beside_it() {
+    for by in [
+        |path: &str| timeline::remove(path),
+        |path: &str| timeline::unlink(path),
+    ] {
+        let name = Name::new("removed-with");
+        drop(small(name.path()));
+        let [dead, alive] = [".creating-0123456789abcdef", ".creating-fedcba9876543210"]
+            .map(|suffix| name.file_beside(suffix));
+        for file in [&dead, &alive] {
+            std::fs::write(file, [0; 8192]).expect("written");
+        }
+        let creator = creator_of(&alive);
+        by(name.path()).expect("nobody writes to it");
+        assert!(!name.file().exists() && !dead.exists());
+        assert!(alive.exists(), "its creator lives");
+        drop(creator);
+    }
 }
