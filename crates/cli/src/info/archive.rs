@@ -20,6 +20,9 @@ pub struct Found<'a> {
     /// The times of the first and of the last event, in nanoseconds since 1970.
     first: Option<u64>,
     last: Option<u64>,
+    /// The same of events that are not important: those are kept for as long as there is room, so
+    /// they tell neither how far the archive reaches nor how often events come.
+    reach: Option<(u64, u64)>,
     recorded: bool,
 }
 
@@ -32,27 +35,28 @@ impl<'a> Found<'a> {
             let first = events.next();
             let other = match &first {
                 Some(event) if event.important => events.find(|event| !event.important),
-                _ => None,
+                _ => first.clone(),
             };
-            let events = [first, other].into_iter().flatten();
-            events
-                .filter_map(|event| archive.time(&event))
-                .collect::<Vec<u64>>()
+            [first, other].map(|event| archive.time(&event?))
         };
+        let [first, oldest] = ends(Order::OldestFirst);
+        let [last, newest] = ends(Order::NewestFirst);
         Found {
             archive,
-            first: ends(Order::OldestFirst).into_iter().min(),
-            last: ends(Order::NewestFirst).into_iter().max(),
+            first: [first, oldest].into_iter().flatten().min(),
+            last: [last, newest].into_iter().flatten().max(),
+            reach: oldest.zip(newest),
             recorded: archive.is_recorded(),
         }
     }
 
     fn duration(&self) -> Option<Duration> {
-        Some(Duration::from_nanos(self.last?.checked_sub(self.first?)?))
+        let (oldest, newest) = self.reach?;
+        Some(Duration::from_nanos(newest.checked_sub(oldest)?))
     }
 
     fn rate(&self) -> Option<f64> {
-        let rate = self.archive.count() as f64 / self.duration()?.as_secs_f64();
+        let rate = self.others()? as f64 / self.duration()?.as_secs_f64();
         rate.is_finite().then_some(rate)
     }
 

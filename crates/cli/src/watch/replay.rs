@@ -16,57 +16,88 @@ use crate::reading::Reading;
 /// Prints all firings, by the times of events.
 pub fn report(reading: &Reading, args: &Args) -> Result<Gates> {
     let query = args.filters.query();
-    let mut triggers = Triggers::new(&args.when, &query, reading.source())
+    let triggers = Triggers::new(&args.when, &query, reading.source())
         .holding(args.hold.map_or(0, nanos))
         .leaving_out(is_own);
     let cooldown = args.cooldown.map_or(0, nanos);
-    let mut gates = Gates::new(args.when.len(), cooldown, args.max_firings);
-    let (mut out, mut printer) = (output::stdout(), Printer::new(args.json));
-    let mut fired: Vec<Fired> = Vec::new();
+    let mut replay = Replay {
+        args,
+        triggers,
+        gates: Gates::new(args.when.len(), cooldown, args.max_firings),
+        fired: Vec::new(),
+        printer: Printer::new(args.json),
+        out: output::stdout(),
+    };
     let mut events = reading.events(Order::OldestFirst);
-    loop {
-        let event = events.next();
-        let time = event
-            .as_ref()
-            .and_then(|event| reading.source().time(event));
-        // What a cooldown holds back comes when that is over, before this event.
-        while let Some(next) = gates
-            .next()
-            .filter(|next| time.is_some_and(|time| *next <= time))
-        {
-            triggers.advance(next, &mut |one| fired.push(one));
-            let due = gates.due(next, |held| triggers.still(held, next));
-            fired.splice(0..0, due);
-            print(&mut fired, args, &mut gates, &mut printer, &mut out)?;
-        }
-        match &event {
-            Some(event) => triggers.add_recorded(event, &mut |one| fired.push(one)),
-            // What is open now was never ended.
-            None => triggers.tick(triggers.now(), &mut |one| fired.push(one)),
-        }
-        print(&mut fired, args, &mut gates, &mut printer, &mut out)?;
-        if event.is_none() || gates.are_closed() {
+    while !replay.gates.are_closed() {
+        let Some(event) = events.next() else {
+            replay.end()?;
             break;
+        };
+        if let Some(time) = reading.source().time(&event) {
+            replay.pass(time)?;
         }
+        let fired = &mut replay.fired;
+        replay
+            .triggers
+            .add_recorded(&event, &mut |one| fired.push(one));
+        replay.print()?;
     }
-    out.flush()?;
+    replay.out.flush()?;
     events.report()?;
-    Ok(gates)
+    Ok(replay.gates)
 }
 
-/// Prints those that go through.
-fn print(
-    fired: &mut Vec<Fired>,
-    args: &Args,
-    gates: &mut Gates,
-    printer: &mut Printer,
-    out: &mut impl Write,
-) -> Result {
-    for one in fired.drain(..) {
-        if let Some(ignored) = gates.pass(&one, one.time) {
-            let condition = &args.when[one.condition];
-            printer.print(condition, &one, ignored, None, out)?;
+/// What is known of a recording so far, and printed.
+struct Replay<'a, W> {
+    args: &'a Args,
+    triggers: Triggers<'a>,
+    gates: Gates,
+    /// What is to be printed.
+    fired: Vec<Fired>,
+    printer: Printer,
+    out: W,
+}
+
+impl<W: Write> Replay<'_, W> {
+    /// Prints what a cooldown holds back that is over at this time.
+    fn pass(&mut self, time: u64) -> Result {
+        while let Some(next) = self.gates.next().filter(|next| *next <= time) {
+            let (triggers, fired) = (&mut self.triggers, &mut self.fired);
+            triggers.advance(next, &mut |one| fired.push(one));
+            let due = self.gates.due(next, |held| triggers.still(held, next));
+            self.fired.splice(0..0, due);
+            self.print()?;
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Prints what is known only at the end, by time: what is open now was never ended, and the
+    /// last windows go on a little longer.
+    fn end(&mut self) -> Result {
+        let mut open = Vec::new();
+        let end = self.triggers.end(&mut |one| open.push(one));
+        open.sort_by_key(|one| one.time);
+        for one in open {
+            self.pass(one.time)?;
+            self.fired.push(one);
+            self.print()?;
+        }
+        self.pass(end)?;
+        let fired = &mut self.fired;
+        self.triggers.advance(end, &mut |one| fired.push(one));
+        self.fired.sort_by_key(|one| one.time);
+        self.print()
+    }
+
+    /// Prints those that go through.
+    fn print(&mut self) -> Result {
+        for one in self.fired.drain(..) {
+            if let Some(ignored) = self.gates.pass(&one, one.time) {
+                let condition = &self.args.when[one.condition];
+                (self.printer).print(condition, &one, ignored, None, &mut self.out)?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -165,6 +165,7 @@ impl<'a> Watcher<'a> {
             }
             let is_idle = look.entries == 0 && look.missed == 0;
             if is_idle && let Some(next) = next {
+                self.end(session)?;
                 return Ok((Ended::Replaced(Box::new(next)), End::Stopped));
             }
             if is_last {
@@ -179,6 +180,14 @@ impl<'a> Watcher<'a> {
             let is_over = session.left().is_some_and(|left| left.is_zero());
             is_last = is_over || woken == Woken::Interrupted;
         }
+    }
+
+    /// Judges the last windows of a timeline that nobody logs to any more, as if they were over.
+    fn end(&mut self, session: &mut Session<'_>) -> Result {
+        let mut fired = Vec::new();
+        let end = self.triggers.end(&mut |one| fired.push(one));
+        self.triggers.advance(end, &mut |one| fired.push(one));
+        fired.iter().try_for_each(|one| session.fire(self.at, one))
     }
 
     fn pause(&self, look: &Look) -> Duration {

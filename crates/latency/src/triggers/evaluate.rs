@@ -243,7 +243,7 @@ impl<'a> Triggers<'a> {
     }
 
     /// As [`Triggers::advance`], and looks at open spans too. Call it every few milliseconds while
-    /// a program runs, or once at the end of an archive.
+    /// a program runs.
     pub fn tick(&mut self, now: u64, fired: &mut dyn FnMut(Fired)) {
         self.advance(now, fired);
         if self.wanted.is_some() {
@@ -252,6 +252,41 @@ impl<'a> Triggers<'a> {
         for state in &mut self.states {
             state.look_at_open(self.now, self.source, fired);
         }
+    }
+
+    /// The stream has ended, with the last time that was seen: looks at what is still open, and
+    /// returns a time to [`Triggers::advance`] to. Until then windows are judged that have a part of
+    /// the stream, as they would be if nothing else came; but no event is known to be missing, and
+    /// no rate to be low. At any later time, nothing holds any more.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline::{Attached, Order, Priority, Timeline, event};
+    /// use timeline_latency::{Condition, Triggers};
+    /// use timeline_search::Query;
+    /// # let path = format!("/timeline-doc-ended-{}", std::process::id());
+    /// # let path = path.as_str();
+    /// let tl = Timeline::with_size(path, 1024, 16384)?; // "/timeline", say
+    /// event!(tl, Priority::Info, "engine", "breath");
+    ///
+    /// let at = Attached::open(path)?;
+    /// let (conditions, all) = ([Condition::parse("rate(engine.*) > 0/s")?], Query::default());
+    /// let mut triggers = Triggers::new(&conditions, &all, &at);
+    /// let mut fired = 0;
+    /// for event in at.events(Order::OldestFirst) {
+    ///     triggers.add_recorded(&event, &mut |_| fired += 1);
+    /// }
+    /// assert_eq!(fired, 0); // a window is judged at a tenth of a second
+    /// let end = triggers.end(&mut |_| fired += 1);
+    /// triggers.advance(end, &mut |_| fired += 1);
+    /// assert_eq!(fired, 1);
+    /// # timeline::unlink(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn end(&mut self, fired: &mut dyn FnMut(Fired)) -> u64 {
+        self.tick(self.now, fired);
+        let ends = self.states.iter_mut().map(|state| state.end(self.now));
+        ends.max().unwrap_or(self.now)
     }
 
     /// What fired before, as it is at the time `now`, if it still holds: a span that is still open,

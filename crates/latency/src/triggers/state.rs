@@ -13,6 +13,8 @@ use crate::spans::{Found, Matcher, Need, ThreadKey};
 /// A condition, and what it knows of the stream.
 pub struct State<'a> {
     number: usize,
+    /// Nothing is judged after this time: the stream has ended.
+    until: u64,
     watched: Watched<'a>,
 }
 
@@ -100,7 +102,11 @@ impl<'a> State<'a> {
                 told: false,
             },
         };
-        State { number, watched }
+        State {
+            number,
+            until: u64::MAX,
+            watched,
+        }
     }
 
     /// A condition that lasts must hold for so long, in nanoseconds.
@@ -213,8 +219,18 @@ impl<'a> State<'a> {
         }
     }
 
+    /// The stream has ended at this time. Returns until when this is to be advanced: windows to the
+    /// last that has a part of the stream.
+    pub fn end(&mut self, now: u64) -> u64 {
+        self.until = match &mut self.watched {
+            Watched::Percentile { window, .. } | Watched::Rate { window, .. } => window.end(now),
+            Watched::Spans { .. } | Watched::Event { .. } | Watched::Missing { .. } => now,
+        };
+        self.until
+    }
+
     fn pass(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
-        let number = self.number;
+        let (number, time) = (self.number, time.min(self.until));
         match &mut self.watched {
             Watched::Spans { .. } | Watched::Event { .. } => {}
             Watched::Percentile {
@@ -300,6 +316,9 @@ impl<'a> State<'a> {
     /// What fired, as it is at this time, if it still holds: a span is open, no event has come, or
     /// a window that is judged is beyond the limit.
     pub fn still(&self, fired: &Fired, now: u64) -> Option<Fired> {
+        if now > self.until {
+            return None;
+        }
         let seen = match &self.watched {
             Watched::Spans { matcher, .. } => {
                 let begin = fired.begin.filter(|_| fired.end.is_none())?;

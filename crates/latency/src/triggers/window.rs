@@ -133,6 +133,14 @@ impl Window {
         }
     }
 
+    /// No more is known from this time on. Returns the end of the last step at which the window has
+    /// a time before it; none of those to come is whole.
+    pub fn end(&mut self, now: u64) -> u64 {
+        self.gap(now);
+        let present = self.present.unwrap_or(now / self.step);
+        present.saturating_add(STEPS).saturating_mul(self.step)
+    }
+
     /// Events are missing before this time. Nobody knows how long before.
     pub fn gap(&mut self, time: u64) {
         self.whole_from = self.whole_from.max(time / self.step + 1);

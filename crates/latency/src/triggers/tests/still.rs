@@ -126,3 +126,63 @@ fn what_lasts_holds_until_it_does_not() {
         assert_eq!((stream.fired.len(), stream.still(0, 0)), (1, None));
     });
 }
+
+/// Ends the stream, and goes on to the end of the last windows. Returns the end, in milliseconds.
+fn end(stream: &mut Stream<'_>) -> u64 {
+    let end = stream.triggers.end(&mut |one| stream.fired.push(one));
+    stream
+        .triggers
+        .advance(end, &mut |one| stream.fired.push(one));
+    (end - START_TIME) / MILLISECOND
+}
+
+#[test]
+fn the_last_windows_are_judged_and_none_after_them() {
+    for (condition, hold, times) in [
+        ("rate(t.tick, 100ms) > 40/s", 0, &[110][..]),
+        ("rate(t.tick, 100ms) > 50/s", 0, &[]),
+        // Until the first of them leaves the window.
+        ("rate(t.tick, 100ms) > 40/s", 90, &[200]),
+        ("rate(t.tick, 100ms) > 40/s", 100, &[]),
+        // Nobody knows what came next.
+        ("rate(t.tick, 100ms) < 40/s", 0, &[]),
+        ("missing t.tick for 50ms", 0, &[]),
+        ("max(t.job, 100ms) > 3ms", 0, &[110]),
+        ("p100(t.job, 100ms) >= 4ms", 0, &[110]),
+        ("max(t.job, 100ms) > 4ms", 0, &[]),
+    ] {
+        watched(condition, hold, |stream| {
+            stream.event(BEGIN, 1, 101, 0);
+            for at in 101..=105 {
+                stream.event(TICK, 1, at, 0);
+            }
+            stream.event(END, 1, 105, 0);
+            assert!(stream.fired.is_empty(), "{condition}");
+            let end = end(stream);
+            let found = stream.fired.iter().map(|one| one.time - START_TIME);
+            let found: Vec<u64> = found.map(|time| time / MILLISECOND).collect();
+            assert_eq!(found, times, "{condition} {hold}");
+            // Time goes on, and tells nothing.
+            stream.tick(end + 1000);
+            assert_eq!(stream.fired.len(), times.len(), "{condition} {hold}");
+            for number in 0..times.len() {
+                assert_eq!(stream.still(number, end + 1), None);
+            }
+        });
+    }
+}
+
+#[test]
+fn what_held_at_the_end_holds_in_the_last_windows_only() {
+    watched("rate(t.tick, 100ms) > 10/s", 0, |stream| {
+        stream.event(TICK, 1, 101, 0);
+        stream.event(TICK, 1, 102, 0);
+        let last = stream.triggers.end(&mut |_| {});
+        assert_eq!((last - START_TIME) / MILLISECOND, 200);
+        stream.tick(150);
+        assert_eq!(stream.still(0, 150), Some(20.0));
+        stream.tick(250);
+        assert_eq!(stream.still(0, 200), Some(20.0));
+        assert_eq!(stream.still(0, 201), None);
+    });
+}
