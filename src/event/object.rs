@@ -4,7 +4,7 @@
 //! In an object, `$message` and `$3:i64` stand for the message and the value of a position.
 //! docs/archive.md states the whole syntax.
 
-use super::{Field, FieldType};
+use super::{Field, FieldType, Property};
 
 /// Objects in objects. Deeper formats are damaged.
 const MOST_DEEP: usize = 16;
@@ -27,6 +27,7 @@ pub struct Object {
     parts: Vec<ObjectPart>,
     /// By position.
     names: Vec<(String, FieldType<'static>)>,
+    properties: Vec<Property>,
     lines: usize,
 }
 
@@ -95,10 +96,12 @@ impl Object {
             rest: text,
             text: String::new(),
             path: Vec::new(),
+            open: Vec::new(),
             object: Object {
                 format: String::new(),
                 parts: Vec::new(),
                 names: Vec::new(),
+                properties: Vec::new(),
                 lines: 0,
             },
         };
@@ -137,6 +140,11 @@ impl Object {
         &self.parts
     }
 
+    /// The properties that have a `$type`, those of each line in their order.
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
     /// The names of the values by position. One that stands only in the message has its position as
     /// its name.
     pub fn fields(&self) -> impl Iterator<Item = Field<'_>> {
@@ -155,6 +163,8 @@ struct Parser<'a> {
     text: String,
     /// The keys of the objects around.
     path: Vec<String>,
+    /// The objects around, of which those with a `$type` are properties.
+    open: Vec<Property>,
     object: Object,
 }
 
@@ -228,14 +238,20 @@ impl Parser<'_> {
     fn members(&mut self, deep: usize) -> Option<()> {
         self.sign('{')?;
         self.text.push('{');
+        self.open.push(Property::new(self.name()));
         if !self.rest.starts_with('}') {
             loop {
                 let key = self.quoted()?;
                 self.sign(':')?;
                 self.text.push(':');
-                self.path.push(key);
-                self.value(deep + 1)?;
-                self.path.pop();
+                if key == "$type" && self.rest.starts_with('"') {
+                    let kind = self.quoted()?;
+                    self.open.last_mut()?.kind = kind;
+                } else {
+                    self.path.push(key);
+                    self.value(deep + 1)?;
+                    self.path.pop();
+                }
                 if self.sign(',').is_none() {
                     break;
                 }
@@ -244,6 +260,10 @@ impl Parser<'_> {
         }
         self.sign('}')?;
         self.text.push('}');
+        let is_inside = self.path.len() > 1 && self.path[0] == "properties";
+        if let Some(property) = self.open.pop().filter(|one| is_inside && one.is_typed()) {
+            self.object.properties.push(property);
+        }
         Some(())
     }
 
@@ -263,6 +283,9 @@ impl Parser<'_> {
         let (kind, rest) = all.find_map(found)?;
         self.rest = rest;
         self.object.parts.push(ObjectPart::Value(position, kind));
+        if let (Some(open), Some(key)) = (self.open.last_mut(), self.path.last()) {
+            open.push(key, position);
+        }
         let name = (self.name(), kind.field());
         let names = &mut self.object.names;
         while names.len() <= position {

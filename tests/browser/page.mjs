@@ -167,9 +167,9 @@ async function search(context) {
   await page.keyboard.press("/");
   await page.keyboard.type(archive.query);
   const found = await hits(page);
-  const events = new Map(timeline("search", archive.path, archive.query, "--json")
+  const events = new Map(timeline("search", archive.path, archive.query, "--json", "--whole")
     .filter(Boolean).map((line) => JSON.parse(line))
-    .map(({ lineIndex, message }) => [lineIndex, message]));
+    .map(({ line, message }) => [line, message]));
   demand(found === events.size, found, "hits instead of", events.size);
   await page.waitForFunction(() => document.querySelector("#rows mark") !== null);
   for (const { line, text } of await rows(page)) {
@@ -192,8 +192,8 @@ async function search(context) {
 
 async function filters(context) {
   const page = await open(context, fragmentOf(archive.id, { category: archive.category }));
-  const wanted = timeline("search", archive.path, "", "--category", archive.category, "--json")
-    .filter(Boolean).length;
+  const wanted = timeline("search", archive.path, "", "--category", archive.category, "--json",
+    "--whole").filter(Boolean).length;
   demand(await hits(page) === wanted, "hits of the filter instead of", wanted);
   await page.click("#chips .chip .bare");
   await page.waitForFunction(() => document.querySelector("#count").hidden
@@ -367,11 +367,12 @@ async function links(context) {
 }
 
 async function editor(context) {
-  const found = timeline("search", archive.path, archive.source, "--limit", "1", "--json");
-  const { lineIndex, properties } = JSON.parse(found[0]);
+  const found = timeline("search", archive.path, archive.source, "--limit", "1", "--json",
+    "--whole");
+  const { line: first, properties } = JSON.parse(found[0]);
   const file = Object.values(properties).find((one) => one?.$type === "SourceFile").$text;
   const line = Object.values(properties).find((one) => one?.$type === "LineNumber").$text;
-  const page = await open(context, fragmentOf(archive.id, { line: lineIndex }));
+  const page = await open(context, fragmentOf(archive.id, { line: first }));
   const place = `${file}:${line}`;
   const link = async () => {
     await page.waitForSelector("#details[aria-busy=false] .facts");

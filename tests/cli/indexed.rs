@@ -125,7 +125,7 @@ fn searches_give_the_same_with_and_without_an_index() {
 fn a_dump_begins_at_any_line() {
     let (name, directory) = (Name::new("indexed-line"), tempfile::tempdir().unwrap());
     let path = archive(&name, directory.path());
-    let naive = succeed(&["search", "--no-index", &path, "", "--json"]).json();
+    let naive = succeed(&["search", "--no-index", &path, "", "--json", "--whole"]).json();
     let lines = |words: &[&str]| -> Vec<String> {
         let found = succeed(words).json();
         let messages = found
@@ -140,9 +140,8 @@ fn a_dump_begins_at_any_line() {
         for first in [0, 3, 4, 5, 6, 7, 100, 2000, 4087, 4088] {
             // The event that has this line.
             let number = |event: &serde_json::Value, field: &str| event[field].as_u64().unwrap();
-            let has = |event: &&serde_json::Value| {
-                number(event, "lineIndex") + number(event, "lineCount") > first
-            };
+            let has =
+                |event: &&serde_json::Value| number(event, "line") + number(event, "lines") > first;
             for category in [None, Some("c")] {
                 let message =
                     |event: &serde_json::Value| event["message"].as_str().unwrap().to_owned();

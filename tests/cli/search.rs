@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use timeline::{EventId, Priority, Timeline, event};
+use timeline::{EventId, Priority, Timeline, event, lay_out};
 
 use crate::command::*;
 use crate::support::Name;
@@ -126,7 +126,7 @@ fn a_search_finds_what_grep_finds_in_rings_snapshots_and_archives() {
             // Each event has the number of its first line, and is found once.
             for order in [&[][..], &["--reverse"]] {
                 let words = [
-                    &["search", &path, "--json"],
+                    &["search", &path, "--json", "--whole"],
                     options,
                     order,
                     &["--", wanted],
@@ -137,7 +137,7 @@ fn a_search_finds_what_grep_finds_in_rings_snapshots_and_archives() {
                 for line in found.lines() {
                     let event: Value = serde_json::from_str(line).unwrap();
                     let number = |field: &str| event[field].as_u64().unwrap() as usize;
-                    let (first, count) = (number("lineIndex"), number("lineCount"));
+                    let (first, count) = (number("line"), number("lines"));
                     let message = event["message"].as_str().unwrap();
                     assert_eq!(
                         message.trim_end_matches('\n'),
@@ -281,39 +281,94 @@ fn an_event_as_json_has_the_fields_of_a_log_line() {
         .define_printf("c", Priority::Error, "%d\n%d", ("a.c", 3), &none)
         .unwrap();
     tl.log_payload(printf, &[1, 2], false);
-    let found = succeed(&["search", name.path(), "--json", ""]).stdout;
-    let mut found: Vec<Value> = found
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    for event in &mut found {
-        let time = event.as_object_mut().unwrap().remove("time").unwrap();
-        assert!(time.as_str().unwrap().ends_with('Z'), "{time}");
+    // A value with a line feed: no line of the message is one of the format.
+    tl.log_payload(printf, &[7, 8], false);
+    let text = tl
+        .define_printf("c", Priority::App, "got %s {%5.1f%%}", ("a.c", 4), &none)
+        .unwrap();
+    for bytes in [&b"one\ntwo"[..], b"eth0"] {
+        let said = timeline::Value::Text { bytes, cut: false };
+        tl.log_payload(text, &lay_out(&[said, timeline::Value::Float(2.25)]), false);
     }
     let of = |kind: &str, text: &str| json!({ "$type": kind, "$text": text });
-    assert_eq!(
-        found[0],
+    let (category, file) = (of("Channel", "c"), of("SourceFile", "a.c"));
+    let three = of("LineNumber", "3");
+    let four = of("LineNumber", "4");
+    let template = json!({
+        "level": "Trace", "priority": "packet", "id": 1, "message": "got len(5) of {} file(x{y})",
+        "format": "got {len} of {{}} {file}",
+        "properties": {
+            "len": 5, "file": "x{y}", "category": of("Channel", "net"),
+            "line": of("LineNumber", &line.to_string()),
+        },
+        "lineIndex": 0, "lineCount": 1,
+    });
+    let first = json!({
+        "level": "Error", "id": 2, "message": "1", "format": "{0}",
+        "properties": {"0": 1, "1": 2, "category": category, "file": file, "line": three},
+        "lineIndex": 0, "lineCount": 2,
+    });
+    let second = json!({
+        "level": "Error", "id": 2, "message": "2", "format": "{1}",
+        "properties": {"1": 2}, "lineIndex": 1, "lineCount": 2,
+    });
+    let properties = json!({
+        "0": "one\ntwo", "1": 2.25, "category": category, "file": file, "line": four,
+    });
+    let split = |number: u64, message: &str, properties: Value| {
         json!({
-            "level": "Trace", "id": 1, "message": "got len(5) of {} file(x{y})",
-            "format": "got {len} of {{}} {file}",
-            "properties": {
-                "len": 5, "file": "x{y}", "category": of("Channel", "net"),
-                "line": of("LineNumber", &line.to_string()),
-            },
-            "lineIndex": 0, "lineCount": 1,
+            "level": "Debug", "priority": "app", "id": 3, "message": message,
+            "properties": properties, "lineIndex": number, "lineCount": 2,
         })
-    );
-    assert_eq!(
-        found[1],
-        json!({
-            "level": "Error", "id": 2, "message": "1\n2",
-            "properties": {
-                "0": 1, "1": 2, "category": of("Channel", "c"),
-                "file": of("SourceFile", "a.c"), "line": of("LineNumber", "3"),
-            },
-            "lineIndex": 1, "lineCount": 2,
-        })
-    );
+    };
+    let mut single = properties.clone();
+    single["0"] = "eth0".into();
+    let single = json!({
+        "level": "Debug", "priority": "app", "id": 3, "message": "got eth0 {  2.2%}",
+        "format": "got {0} {{{1}%}}", "properties": single, "lineIndex": 0, "lineCount": 1,
+    });
+    let objects = |words: &[&str]| {
+        let mut found = succeed(&[&["search", name.path(), "--json"], words].concat()).json();
+        for event in &mut found {
+            let time = event.as_object_mut().unwrap().remove("time").unwrap();
+            assert!(time.as_str().unwrap().ends_with('Z'), "{time}");
+        }
+        found
+    };
+    let found = objects(&[""]);
+    let with = |of: &Value, values: [u64; 2], message: &str| {
+        let mut of = of.clone();
+        for (place, value) in values.into_iter().enumerate() {
+            if of["properties"][place.to_string()].is_u64() {
+                of["properties"][place.to_string()] = value.into();
+            }
+        }
+        of["message"] = message.into();
+        of
+    };
+    let expected = [
+        template,
+        first.clone(),
+        second.clone(),
+        with(&first, [7, 8], "7"),
+        with(&second, [7, 8], "8"),
+        split(0, "got one", properties.clone()),
+        split(1, "two {  2.2%}", json!({})),
+        single,
+    ];
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(&expected) {
+        assert_eq!(found, expected);
+    }
+    // All lines of an event in which one has the text. As a whole, it is one object.
+    assert_eq!(objects(&["two"]), expected[5..7]);
+    let whole = json!({
+        "level": "Debug", "priority": "app", "id": 3, "message": "got one\ntwo {  2.2%}",
+        "format": "got {0} {{{1}%}}", "properties": properties, "line": 5, "lines": 2,
+    });
+    assert_eq!(objects(&["--whole", "two"]), [whole]);
+    let refused = run(&["search", name.path(), "--whole", ""]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
 }
 
 #[test]

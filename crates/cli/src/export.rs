@@ -10,7 +10,7 @@ use timeline_search::import::{CLOCK, LineWriter};
 use timeline_search::{line_count, message_lines};
 
 use crate::args::Example;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::health;
 use crate::json::LogLines;
 use crate::output;
@@ -22,8 +22,9 @@ use crate::target::Target;
 /// As text, an event is the lines of its message. Of an archive of imported logs, this is the log:
 /// the same bytes for lines of text, and equal objects for lines of JSON.
 ///
-/// As jsonl, each line is an object, as `timeline search --json` prints it. An event that was
-/// imported from JSON is an object that is equal to the one that it was.
+/// As jsonl, each line of a message is an object, as `timeline search --json` prints it. An event
+/// that was imported from JSON is an object that is equal to the one that it was. With --whole,
+/// each event is one object.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -32,6 +33,11 @@ pub struct Args {
     /// The format to write
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+
+    /// Write one object for each event, with line and lines: the number of its first line, and how
+    /// many it has
+    #[arg(long)]
+    whole: bool,
 }
 
 /// What is written.
@@ -39,7 +45,7 @@ pub struct Args {
 enum Format {
     /// The messages, or the lines of imported logs
     Text,
-    /// An object in each line
+    /// An object for each line of a message
     Jsonl,
 }
 
@@ -57,6 +63,10 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    if args.whole && args.format == Format::Text {
+        let message = "--whole is for objects; add --format jsonl";
+        return Err(Failure::misuse("export", message));
+    }
     let reading = Reading::open(&args.target)?;
     match (
         args.format,
@@ -64,7 +74,7 @@ pub fn run(args: &Args) -> Result {
     ) {
         (Format::Text, Some(archive)) => lines(archive, &reading),
         (Format::Text, None) => messages(&reading),
-        (Format::Jsonl, _) => objects(&reading),
+        (Format::Jsonl, _) => objects(&reading, args.whole),
     }
 }
 
@@ -107,19 +117,18 @@ fn messages(reading: &Reading) -> Result {
     events.report()
 }
 
-/// Writes an object for each event.
-fn objects(reading: &Reading) -> Result {
+/// Writes an object for each line, or for each event as a whole.
+fn objects(reading: &Reading, are_whole: bool) -> Result {
     let mut out = output::stdout();
     let source = reading.source();
     let mut messages = Messages::new(source);
-    let (mut lines, mut line) = (LogLines::new(source, None), Text::new());
+    let (mut lines, mut line) = (LogLines::new(source, None).whole(are_whole), Text::new());
     let (mut events, mut next) = (reading.events(Order::OldestFirst), 0);
     for event in events.by_ref() {
         let message = messages.text(&event, source.definition(event.id));
-        let count = line_count(&message);
         line.clear();
-        lines.write(&event, &message, next, count, &mut line);
-        next += count;
+        lines.write(&event, &message, next, &mut line);
+        next += line_count(&message);
         out.write_all(line.as_bytes())?;
     }
     out.flush()?;

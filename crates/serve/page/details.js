@@ -100,7 +100,7 @@ export class Details {
       section("Values", event.fields?.length
         && make("table", {}, make("tbody", {}, fieldRows(event.fields, this.filter)))),
       section("Properties", event.properties
-        && make("table", {}, make("tbody", {}, propertyRows(event.properties, this.filter)))),
+        && make("table", {}, make("tbody", {}, propertyRows(event, this.filter)))),
       stack(event.backtrace),
       this.#definition(event),
     ];
@@ -169,6 +169,7 @@ export class Details {
       event.template && make("pre", { class: "template", text: visible(event.template) }),
       event.prose && make("p", { class: "prose", text: visible(event.prose) }),
       event.file && make("p", {}, sourceLink(event.file, event.source_line)),
+      event.depot_path && make("p", { text: visible(event.depot_path) }),
       channels.length > 0 && make("p", { text: `channels: ${visible(channels.join(", "))}` }),
       make("p", { class: "words", text: `definition ${event.definition}` }),
     ]);

@@ -43,7 +43,8 @@ fn what_export_writes_comes_back_as_the_same_lines() {
         );
     }
     let lines = objects(name.path());
-    assert_eq!(lines.lines().count(), 140);
+    // A third of the hosts have a line feed, and their messages two lines.
+    assert_eq!(lines.lines().count(), 140 + 33);
     let archive = logs.import(&lines);
     assert_eq!(objects(&archive), lines);
     assert_eq!(String::from_utf8(export(&archive)).unwrap(), lines);
@@ -118,6 +119,7 @@ fn files_of_lines_of_json_and_of_text_are_in_order() {
         json!({
             "bytes": 1500, "host": "eth0", "user": "bob", "user.user-id": 7,
             "time": "2026-11-23T14:03:07.1Z", "id": "Net",
+            "category": "net", "file": "a.c", "line": "12",
         })
     );
     assert_eq!(events[2]["priority"], "error");
@@ -125,12 +127,12 @@ fn files_of_lines_of_json_and_of_text_are_in_order() {
     assert_eq!(events[3]["message"], "café 1.20");
     let found = |condition: &str| {
         let found = succeed(&["dump", &archive, "--json", "--where", condition]).json();
-        let number = |event: &Value| event["ticks"].as_u64().unwrap_or(0);
+        let number = |event: &Value| event["ticks"].as_u64().unwrap();
         found.iter().map(number).collect::<Vec<_>>()
     };
-    assert_eq!(found("user == 'bob' && $\"user.user-id\" > 6"), [0]);
-    assert_eq!(found("id == \"Net\""), [0]);
-    assert_eq!(found("n == 1"), [2]);
+    assert_eq!(found("user == 'bob' && $\"user.user-id\" > 6"), [1]);
+    assert_eq!(found("id == \"Net\""), [1]);
+    assert_eq!(found("n == 1"), [3]);
     assert_eq!(found("bytes < 1500"), [0; 0]);
     let search = succeed(&["search", &archive, "--json", "eth0"]).json();
     assert_eq!(search, parsed(MIXED.lines().next().unwrap()));
@@ -147,6 +149,163 @@ fn files_of_lines_of_json_and_of_text_are_in_order() {
     let both = succeed(&["search", &archive, &archive, "--json", "second"]).json();
     assert_eq!(both.len(), 4);
     assert!(both.iter().all(|line| line["path"] == *archive));
+}
+
+#[test]
+fn priorities_and_lines_come_back() {
+    let logs = Logs::new();
+    let name = Name::new("priorities");
+    let tl = name.create(4096);
+    let none = timeline::Attributes::default();
+    for priority in Priority::ALL {
+        let text = format!("{priority} %d of {{\n%d");
+        let id = tl
+            .define_printf("c", priority, &text, ("m.c", 7), &none)
+            .unwrap();
+        tl.log_payload(id, &[1, 2], false);
+        tl.log(tl.define("net", priority, "one $line").unwrap(), [3]);
+    }
+    let lines = objects(name.path());
+    assert_eq!(lines.lines().count(), 7 * 3);
+    let archive = logs.import(&lines);
+    assert_eq!(objects(&archive), lines);
+    let dumped = |path: &str| {
+        let dumped = succeed(&["dump", path, "--json", "--reverse"]).json();
+        let of = dumped.into_iter().map(|event| {
+            let fields = ["time", "priority", "category", "message"];
+            fields.map(|field| event[field].clone())
+        });
+        of.collect::<Vec<_>>()
+    };
+    assert_eq!(dumped(&archive), dumped(name.path()));
+    let app = [
+        "search",
+        &archive,
+        "--priority",
+        "app",
+        "--whole",
+        "--json",
+        "",
+    ];
+    let app = succeed(&app).json();
+    assert_eq!(app.len(), 2);
+    assert_eq!(
+        (&app[0]["message"], &app[0]["format"], &app[0]["lines"]),
+        (
+            &json!("app 1 of {\n2"),
+            &json!("app {0} of {{\n{1}"),
+            &json!(2)
+        )
+    );
+    // What tells no more than the level is a value as any other.
+    for (level, priority) in [("Error", "app"), ("Debug", "library"), ("Trace", "app")] {
+        let line =
+            format!("{{\"message\":\"a\",\"level\":\"{level}\",\"priority\":\"{priority}\"}}\n");
+        let archive = logs.import(&line);
+        let condition = format!("priority == \"{priority}\"");
+        let found = succeed(&["dump", &archive, "--json", "--where", &condition]).json();
+        assert_ne!(found[0]["priority"], priority);
+    }
+}
+
+/// A line as the log service has it, with properties of each type.
+const TYPED: &str = include_str!("../../data/typed.jsonl");
+
+#[test]
+fn types_say_what_properties_are() {
+    let logs = Logs::new();
+    let archive = logs.import(TYPED);
+    let mut lines = TYPED.lines();
+    let exported = String::from_utf8(export(&archive)).unwrap();
+    assert!(exported.lines().all(|line| lines.next() == Some(line)));
+    let dumped = succeed(&["dump", &archive, "--json", "--reverse"]).json();
+    let [first, second, third] = &dumped[..] else {
+        panic!("{dumped:?}");
+    };
+    let field = |event: &Value, name: &str| event[name].clone();
+    let place = ["category", "file", "line", "column", "depotPath"];
+    assert_eq!(
+        place.map(|name| field(first, name)),
+        [
+            json!("LogInit"),
+            json!("/build/Engine/Foo.cpp"),
+            json!(42),
+            json!(7),
+            json!("//UE5/Main/Engine/Foo.cpp"),
+        ]
+    );
+    assert_eq!(
+        first["types"],
+        json!({
+            "channel": "Channel", "where": "SourceFile", "what": "Asset", "fn": "Symbol",
+            "how": "Severity", "row": "LineNumber", "at.col": "ColumnNumber", "by": "ToolName",
+            "shot": "ScreenshotTest",
+        })
+    );
+    for (name, value) in [
+        ("where.depotPath", json!("//UE5/Main/Engine/Foo.cpp")),
+        ("what.assetPath", json!("/Game/Foo")),
+        ("fn", json!("_Z3foov")),
+        ("row", json!("41")),
+        ("shot", json!("Editor.Look")),
+    ] {
+        assert_eq!(first["args"][name], value, "{name}");
+    }
+    // Names say nothing: this category is a user, and this line a count.
+    assert_eq!(
+        place.map(|name| field(second, name)),
+        [
+            json!("net"),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            Value::Null
+        ]
+    );
+    // The text of a file and the number beside it, where there is no more.
+    assert_eq!(
+        place.map(|name| field(third, name)),
+        [
+            Value::Null,
+            json!("b.c"),
+            json!(5),
+            Value::Null,
+            Value::Null
+        ]
+    );
+    for (options, expected) in [
+        (["--category", "LogInit"], 0),
+        (["--where", "channel == \"LogInit\""], 0),
+        (["--where", "where.line == 42"], 0),
+        (["--where", "at.col == 7"], 0),
+        (["--where", "category == \"bob\""], 1),
+        (["--where", "row == \"5\" && f == \"b.c\""], 2),
+    ] {
+        let found = [&["dump", &archive, "--json"], &options[..]].concat();
+        let found = succeed(&found).json();
+        let messages: Vec<_> = found.iter().map(|event| &event["message"]).collect();
+        let expected = &dumped[expected]["message"];
+        assert_eq!(messages, [expected], "{options:?}");
+    }
+}
+
+#[test]
+fn places_in_sources_are_no_definitions() {
+    let logs = Logs::new();
+    let line = |n: usize| {
+        let of = |kind: &str, text: String| json!({"$type": kind, "$text": text});
+        let (file, row) = (format!("{n}.c"), n.to_string());
+        let properties = json!({"f": of("SourceFile", file), "l": of("LineNumber", row)});
+        format!("{}\n", json!({"message": "a", "properties": properties}))
+    };
+    let log: String = (0..5000).map(line).collect();
+    let archive = logs.import(&log);
+    assert_eq!(export(&archive), log.as_bytes());
+    let dumped = succeed(&["dump", &archive, "--json", "--reverse"]).json();
+    let is_right = |(n, event): (usize, &Value)| {
+        event["file"] == format!("{n}.c") && event["line"] == n && event["message"] == "a"
+    };
+    assert!(dumped.len() == 5000 && dumped.iter().enumerate().all(is_right));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use timeline::{Priority, event};
 
 use super::http::{Served, quoted};
@@ -46,12 +46,12 @@ fn archive(random: &mut Random, folder: &Path, number: u64) -> String {
 
 /// The events of a log by their numbers of lines, as `search` prints them: time, level, message.
 fn printed(path: &str) -> BTreeMap<u64, (Value, String, u64)> {
-    let found = readable(&["search", path, "--json", "--no-index", ""]).json();
+    let found = readable(&["search", path, "--json", "--whole", "--no-index", ""]).json();
     let lines = found.into_iter().map(|line| {
         let message = line["message"].as_str().unwrap().to_owned();
-        let count = line["lineCount"].as_u64().unwrap();
+        let count = line["lines"].as_u64().unwrap();
         (
-            line["lineIndex"].as_u64().unwrap(),
+            line["line"].as_u64().unwrap(),
             (line["time"].clone(), message, count),
         )
     });
@@ -228,11 +228,11 @@ fn searches_find_the_lines_that_search_prints() {
             ),
             (vec!["nonesuch"], "q=nonesuch"),
         ] {
-            let words = [vec!["search", path, "--json"], words].concat();
+            let words = [vec!["search", path, "--json", "--whole"], words].concat();
             let output = run(&words);
             let lines = output.stdout.lines().map(|line| {
                 let line: Value = serde_json::from_str(line).unwrap();
-                line["lineIndex"].as_u64().unwrap()
+                line["line"].as_u64().unwrap()
             });
             let wanted: Vec<u64> = lines.collect();
             let answer = served.get(&format!("{log}/search?{query}"));
@@ -387,7 +387,8 @@ fn an_imported_object_has_its_properties() {
         folder.path().join("log.jsonl"),
         folder.path().join("log.tla"),
     );
-    let file = r#"{"$type":"SourceFile","$text":"a.c"}"#;
+    let file =
+        r#"{"$type":"SourceFile","$text":"a.c","file":"/b/a.c","depotPath":"//d/a.c","line":3}"#;
     let line = format!(r#"{{"message":"built x","properties":{{"file":{file},"n":7}}}}"#);
     fs::write(&log, format!("{line}\n")).unwrap();
     let path = path.display().to_string();
@@ -397,6 +398,8 @@ fn an_imported_object_has_its_properties() {
     let expected: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(details["properties"], expected["properties"]);
     assert_eq!(details["message"], "built x");
+    let place = ["file", "source_line", "depot_path"].map(|name| details[name].clone());
+    assert_eq!(place, [json!("/b/a.c"), json!(3), json!("//d/a.c")]);
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
-use serde_json::json;
+use serde_json::{Map, json};
 use timeline::dump::{STACK, Template, Text};
-use timeline::{Definition, Event, FieldType, Format, Frame, Layout, Source, Syntax, Value};
+use timeline::{
+    Definition, Event, FieldType, Format, Frame, Layout, Property, Source, SourcePlace, Syntax,
+    Value,
+};
 
 use super::escaped::push_quoted;
 use super::symbols::Symbols;
@@ -24,23 +27,56 @@ pub struct LineEnd<'a> {
     fields: Vec<(String, FieldType<'a>)>,
     /// Whether the values have names, or numbers in the place of names.
     has_names: bool,
-    /// From the last value to the call stack.
+    /// What closes the values.
+    close: char,
+    /// The file and line that the definition says.
+    place: String,
+    /// The properties by which each event names a place of its own, if there are any.
+    properties: &'a [Property],
+    /// From the place to the call stack.
     tail: String,
     /// All of it for an event without a payload, if all values are whole numbers in base 10.
     filled: Option<Template>,
 }
 
-/// File and line of a statement, and the channels of its events, as far as there are any.
+/// File and line of a statement, if it has them.
 fn place(definition: &Definition) -> String {
-    let mut text = String::new();
-    if definition.syntax == Syntax::Printf || definition.file.is_some() {
-        let file = or_null(definition.file.as_deref());
-        let line = or_null(definition.line);
-        text = format!(",\"file\":{file},\"line\":{line}");
+    if definition.syntax != Syntax::Printf && definition.file.is_none() {
+        return String::new();
     }
+    let file = or_null(definition.file.as_deref());
+    let line = or_null(definition.line);
+    format!(",\"file\":{file},\"line\":{line}")
+}
+
+/// The place that an event with these values names by its properties.
+fn own_place(properties: &[Property], values: &[Value]) -> String {
+    let place = SourcePlace::of(properties, values);
+    let (file, line) = (or_null(place.file), or_null(place.line));
+    let mut text = format!(",\"file\":{file},\"line\":{line}");
+    if let Some(column) = place.column {
+        text += &format!(",\"column\":{column}");
+    }
+    if let Some(path) = place.depot_path {
+        text += &format!(",\"depotPath\":{}", quoted(&path));
+    }
+    text
+}
+
+/// The channels of a definition, and the types that its properties say, as far as there are any.
+fn more(definition: &Definition) -> String {
+    let mut text = String::new();
     if !definition.channels.is_empty() {
         let names: Vec<&str> = definition.channels.split('|').collect();
         text += &format!(",\"channels\":{}", escaped::to_string(&names));
+    }
+    let object = definition.object.iter().filter(|_| !definition.is_lost);
+    let properties = object.flat_map(|object| object.properties());
+    let kinds: Map<String, serde_json::Value> = properties
+        .map(|one| (one.name.clone(), one.kind.clone().into()))
+        .collect();
+    if !kinds.is_empty() {
+        text += &format!(",\"types\":{}", escaped::to_string(&kinds));
     }
     text
 }
@@ -59,8 +95,10 @@ impl<'a> LineEnd<'a> {
         let names = unique_names(defined.into_iter().flat_map(Definition::arguments));
         let kinds = defined.into_iter().flat_map(Definition::fields);
         let names = names.iter().map(|name| quoted(name));
-        let place = definition.map_or_else(String::new, place);
-        let end = if is_printf { ']' } else { '}' };
+        let object = defined.and_then(|definition| definition.object.as_deref());
+        let properties = object.map_or(&[][..], |object| object.properties());
+        let names_place =
+            |one: &Property| ["SourceFile", "LineNumber", "ColumnNumber"].contains(&&*one.kind);
         let mut end = LineEnd {
             layout: definition.map_or_else(Layout::unknown, Layout::of),
             head: format!(
@@ -75,7 +113,13 @@ impl<'a> LineEnd<'a> {
             ),
             fields: names.zip(kinds.map(|field| field.kind)).collect(),
             has_names: !is_printf,
-            tail: format!("{end}{place}"),
+            close: if is_printf { ']' } else { '}' },
+            place: definition.map_or_else(String::new, place),
+            properties: match properties.iter().any(names_place) {
+                true => properties,
+                false => &[],
+            },
+            tail: definition.map_or_else(String::new, more),
             filled: None,
         };
         end.filled = definition.and_then(|definition| end.fill_in(definition));
@@ -96,9 +140,12 @@ impl<'a> LineEnd<'a> {
             let name = self.fields.get(place);
             name.map_or(comma.into(), |(name, _)| format!("{comma}{name}:"))
         });
+        text.push(self.close.encode_utf8(&mut [0; 4]));
+        text.push(&self.place);
         text.push(&self.tail);
         text.push("}\n");
-        Some(text)
+        // Such events are of printf, and none is without a payload.
+        Some(text).filter(|_| self.properties.is_empty())
     }
 
     /// The text into which the words of this event are filled, if that is all.
@@ -115,7 +162,15 @@ impl<'a> LineEnd<'a> {
             false => out.push("null"),
         }
         out.push(&self.middle);
-        let cut = self.write_values(event, self.has_names, None, out);
+        let cut = self.write_values(event, self.has_names, None, None, out);
+        out.push(self.close.encode_utf8(&mut [0; 4]));
+        match self.properties {
+            [] => out.push(&self.place),
+            properties => {
+                let values: Vec<Value> = event.values(&self.layout).collect();
+                out.push(&own_place(properties, &values));
+            }
+        }
         out.push(&self.tail);
         if !cut.is_empty() {
             out.push(&format!(",\"cut\":[{cut}]"));
@@ -130,18 +185,22 @@ impl<'a> LineEnd<'a> {
 
 impl LineEnd<'_> {
     /// Appends the values of an event, with commas between: by name, or by "0", "1" and so on, or
-    /// without. Pointers are objects, if there are symbols. Returns the names of those that were
-    /// cut.
+    /// without; only those of some positions, if these are given. Pointers are objects, if there
+    /// are symbols. Returns the names of those that were cut.
     pub fn write_values(
         &self,
         event: &Event,
         has_names: bool,
+        only: Option<&[usize]>,
         mut symbols: Option<Symbols>,
         out: &mut Text,
     ) -> String {
-        let mut cut = String::new();
+        let (mut cut, mut is_first) = (String::new(), true);
         for (place, found) in event.values(&self.layout).enumerate() {
-            if place > 0 {
+            if only.is_some_and(|only| !only.contains(&place)) {
+                continue;
+            }
+            if !std::mem::take(&mut is_first) {
                 out.push(",");
             }
             let field = self.fields.get(place);

@@ -82,9 +82,9 @@ impl<'a> Search<'a> {
         };
         let theme = output::theme();
         let name = theme.name;
-        let has_numbers = args.line_number || args.json;
+        let has_numbers = args.line_number || args.whole;
         let writer = match args.json {
-            true => Writer::Json(LogLines::new(at, path.as_deref())),
+            true => Writer::Json(LogLines::new(at, path.as_deref()).whole(args.whole)),
             false => {
                 let lines = TextLines::shown(at, &args.shown, false);
                 Writer::Text(Box::new(
@@ -254,8 +254,7 @@ impl<'a> Search<'a> {
         if let Writer::Json(lines) = &mut self.writer {
             self.line.clear();
             let message = self.messages.text(&event, self.at.definition(event.id));
-            let count = line_count(&message);
-            lines.write(&event, &message, first, count, &mut self.line);
+            lines.write(&event, &message, first, &mut self.line);
             return Ok(out.write_all(self.line.as_bytes())?);
         }
         let has_context = self.before_most > 0 || self.after_most > 0;

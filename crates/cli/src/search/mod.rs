@@ -32,10 +32,14 @@ use stats::{IndexUse, Stats, nanos};
 /// The lines of all events have numbers, beginning with 0: the important events come first, then
 /// the others by time. A message with several lines has several numbers.
 ///
-/// With --json, each line is an object with the fields time (RFC 3339, UTC), level, id (the number
-/// of the definition), message, format (the message with {name} in the places of values),
-/// properties (the values by name; category, file and line are objects with $type and $text),
-/// lineIndex and lineCount. If several PATHs are searched, path comes first.
+/// With --json, each line of a found message is an object, as Horde has them, with the fields time
+/// (RFC 3339, UTC), level, priority (if it is app, packet or library, which have no level of their
+/// own), id (the number of the definition), message (the line), format (the line with {name} in the
+/// places of values), properties (the values by name; category, file and line are objects with
+/// $type and $text), lineIndex and lineCount (which line of the message this is, from 0, and how
+/// many there are). If several PATHs are searched, path comes first. With --whole, each event is
+/// one object: it has the whole message, and in place of the last two line and lines, the number of
+/// its first line and how many it has.
 ///
 /// An archive of more than 4 MiB gets an index, which lies beside it (flight.tla.idx) and can be
 /// removed at any time. With it, only the parts that may have QUERY are read. `timeline index`
@@ -98,9 +102,13 @@ pub struct Args {
     #[arg(short, long)]
     reverse: bool,
 
-    /// Print one JSON object per line
+    /// Print a JSON object for each line of the found events
     #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
     json: bool,
+
+    /// With --json, print one object for each event
+    #[arg(long, requires = "json")]
+    whole: bool,
 
     /// Read all events of archives, and neither use nor make an index
     #[arg(long)]

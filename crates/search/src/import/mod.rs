@@ -87,7 +87,8 @@ impl<W: Write> Importer<W> {
             times: Timestamps::new(local),
             threads: Vec::new(),
             numbers: Vec::new(),
-            event: 0,
+            // A clock that reads 0 is none.
+            event: 1,
             reads_json: true,
             objects: Objects::default(),
             group: Group::default(),

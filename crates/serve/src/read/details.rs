@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use timeline::{Definition, Event, FieldType, Format, Layout, Source, Value, dump};
+use timeline::{Definition, Event, FieldType, Format, Layout, Source, SourcePlace, Value, dump};
 use timeline_search::import::write_object;
 use utoipa::ToSchema;
 
@@ -30,10 +30,16 @@ pub struct Details {
     pub template: Option<String>,
     /// The lines of the definition behind the first one.
     pub prose: Option<String>,
-    /// The file of the statement.
+    /// The file of the statement, or the one that its properties name.
     pub file: Option<String>,
-    /// The line of the statement in its file.
+    /// The line in that file.
     pub source_line: Option<u32>,
+    /// The column in that line, if properties name one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// Where version control has the file, if properties name that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depot_path: Option<String>,
     /// The channels of the definition.
     pub channels: Vec<String>,
     /// The call stack, innermost first.
@@ -83,6 +89,7 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
     let archive = &version.archive;
     let definition = archive.definition(event.id);
     let program = archive.program(event.thread);
+    let place = place(&event, definition);
     let text = |text: &str| (!text.is_empty()).then(|| text.to_string());
     Ok(Details {
         ticks: (event.ticks != 0).then(|| event.ticks.to_string()),
@@ -91,8 +98,10 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
         fields: fields(&event, definition),
         template: definition.and_then(|definition| text(&definition.message)),
         prose: definition.and_then(|definition| text(definition.prose())),
-        file: definition.and_then(|definition| definition.file.clone()),
-        source_line: definition.and_then(|definition| definition.line),
+        file: place.file,
+        source_line: place.line,
+        column: place.column,
+        depot_path: place.depot_path,
         channels: definition.map(channels).unwrap_or_default(),
         backtrace: backtrace(version, &event),
         properties: properties(version, &event, definition),
@@ -102,6 +111,25 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
             .map(|name| version.shown(name)),
         event: Objects::new(archive).whole(&event, Some(first)),
     })
+}
+
+/// The place that an event names by its properties, or else that of its statement.
+fn place(event: &Event, definition: Option<&Definition>) -> SourcePlace {
+    let known = definition.filter(|definition| !definition.is_lost);
+    let object = known.and_then(|definition| Some((definition, definition.object.as_deref()?)));
+    let own = object.map_or_else(SourcePlace::default, |(definition, object)| {
+        let layout = Layout::of(definition);
+        let values: Vec<Value> = event.values(&layout).collect();
+        SourcePlace::of(object.properties(), &values)
+    });
+    match own == SourcePlace::default() {
+        true => SourcePlace {
+            file: definition.and_then(|definition| definition.file.clone()),
+            line: definition.and_then(|definition| definition.line),
+            ..own
+        },
+        false => own,
+    }
 }
 
 /// The channels of a definition.

@@ -24,7 +24,11 @@ pub struct JsonLine {
     pub message: Option<Span>,
     pub format: Option<Span>,
     pub level: Option<Priority>,
-    pub category: Option<Span>,
+    /// The member beside the properties.
+    own_category: Option<Span>,
+    /// The first texts of properties with these types: of channels and, where they have no other
+    /// members, of files and lines.
+    channel: Option<Span>,
     pub file: Option<Span>,
     pub file_line: Option<u64>,
     /// The values of these names.
@@ -99,6 +103,12 @@ impl JsonLine {
         std::str::from_utf8(self.span(span)).unwrap_or_default()
     }
 
+    /// The category: the text of the first property with the type of channels, or else a field of
+    /// its own.
+    pub fn category(&self) -> Option<Span> {
+        self.channel.or(self.own_category)
+    }
+
     /// The value that a format means with a name: a property, or else a field beside them.
     pub fn named(&self, name: &str) -> Option<usize> {
         let is = |value: &JsonValue| !name.is_empty() && self.span(value.key) == name.as_bytes();
@@ -123,6 +133,7 @@ impl JsonLine {
 
     fn object(&mut self, input: &mut Input, place: Place, around: Span, deep: usize) -> Option<()> {
         let mut separator = '{';
+        let (mut kind, mut text, mut count) = (None, None, 0);
         input.peek();
         input.list(b'}', |input| {
             input.peek();
@@ -133,18 +144,25 @@ impl JsonLine {
             separator = ',';
             self.put_quoted(key);
             self.shape.push(':');
+            count += 1;
             match (place, self.text(key)) {
                 (Place::Top, _) => self.top(input, key)?,
-                (Place::Properties, _) => self.property(input, key)?,
+                (Place::Properties, _) => self.value(input, key, 1)?,
                 (Place::Below, "$type") if input.peek() == Some(b'"') => {
                     let text = input.string()?;
-                    self.put_constant(text)?;
+                    kind = Some(self.put_constant(text)?);
                 }
-                (Place::Below, "$text") => self.value(input, around, deep)?,
+                (Place::Below, "$text") => {
+                    text = (input.peek() == Some(b'"')).then_some(self.values.len());
+                    self.value(input, around, deep)?;
+                }
                 (Place::Below, _) => self.value(input, (0, 0), deep)?,
             }
             Some(())
         })?;
+        if let (Some(kind), Some(text)) = (kind, text) {
+            self.typed(kind, text, count == 2);
+        }
         self.shape += if separator == '{' { "{}" } else { "}" };
         Some(())
     }
@@ -191,9 +209,13 @@ impl JsonLine {
             }
             "category" if is_text => {
                 let string = input.string()?;
-                self.category = Some(self.put_constant(string)?);
+                self.own_category = Some(self.put_constant(string)?);
                 return Some(());
             }
+            "priority" if is_text => match self.priority(input)? {
+                true => return Some(()),
+                false => self.value(input, key, 1)?,
+            },
             _ => self.value(input, key, 1)?,
         }
         let found = (self.values.len() > before).then_some(before);
@@ -244,27 +266,41 @@ impl JsonLine {
         Some(())
     }
 
-    fn property(&mut self, input: &mut Input, key: Span) -> Option<()> {
-        let kind = match self.text(key) {
-            "category" => "Channel",
-            "file" => "SourceFile",
-            "line" => "LineNumber",
-            _ => return self.value(input, key, 1),
+    /// Notes a property with this type and text, which are all that it has, or not. Its name says
+    /// nothing.
+    fn typed(&mut self, kind: Span, text: usize, are_all: bool) {
+        let Some(value) = self.values.get(text).filter(|value| value.is_property) else {
+            return;
         };
+        if value.kind != ObjectValue::Text {
+            return;
+        }
+        let text = value.bytes;
+        match self.text(kind) {
+            "Channel" => self.channel = self.channel.or(Some(text)),
+            "SourceFile" if are_all => self.file = self.file.or(Some(text)),
+            "LineNumber" if are_all && self.file_line.is_none() => {
+                self.file_line = self.text(text).parse().ok();
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the priority that tells more than the level before it. Returns whether it does; then
+    /// all of an event have it.
+    fn priority(&mut self, input: &mut Input) -> Option<bool> {
         let mut ahead = *input;
-        let Some(string) = labelled(&mut ahead, kind) else {
-            return self.value(input, key, 1);
+        let string = ahead.string()?;
+        let told = match (self.level, string.0) {
+            (Some(Priority::Trace), "app") => Priority::App,
+            (Some(Priority::Packet), "packet") => Priority::Packet,
+            (Some(Priority::Packet), "library") => Priority::Library,
+            _ => return Some(false),
         };
         *input = ahead;
-        self.shape += &format!("{{\"$type\":\"{kind}\",\"$text\":");
-        let text = self.put_constant(string)?;
-        self.shape.push('}');
-        match kind {
-            "Channel" => self.category = Some(text),
-            "SourceFile" => self.file = Some(text),
-            _ => self.file_line = self.text(text).parse().ok(),
-        }
-        Some(())
+        self.put_constant(string)?;
+        self.level = Some(told);
+        Some(true)
     }
 
     /// A value of any type. In a format, it is known by `name`.
@@ -323,23 +359,4 @@ impl JsonLine {
         self.shape += kind.name();
         Some(())
     }
-}
-
-/// The text of an object that has a `$type` of this name, a `$text`, and nothing else.
-fn labelled<'a>(input: &mut Input<'a>, kind: &str) -> Option<(&'a str, bool)> {
-    input.take(b'{')?;
-    let mut text = None;
-    for (key, separator) in [("$type", b','), ("$text", b'}')] {
-        input.peek();
-        (input.string()?.0 == key).then_some(())?;
-        input.take(b':')?;
-        input.peek();
-        let string = input.string()?;
-        match key {
-            "$type" => (string.0 == kind).then_some(())?,
-            _ => text = Some(string),
-        }
-        input.take(separator)?;
-    }
-    text
 }

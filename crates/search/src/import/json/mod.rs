@@ -31,6 +31,8 @@ pub type ObjectId = u32;
 
 /// Most definitions of JSON of an import. Further lines remain lines of text.
 const MOST: usize = 4096;
+/// So many of them say the file and line of their events, which are values as well.
+const MOST_WITH_PLACE: usize = 2048;
 /// Most bytes of a format of objects: no reader cuts it.
 const MOST_FORMAT: usize = 4096;
 /// Most values of an event, so that no reader cuts them.
@@ -97,10 +99,20 @@ impl Objects {
             message.put_key(&mut self.key);
             self.key.push(0xff);
         }
+        // Values that are the same in all events of a definition.
+        let first = &lines.first()?.json;
+        let with_place = place(first).filter(|_| self.all.len() < MOST_WITH_PLACE);
+        for text in [first.category(), with_place.map(|(file, _)| file)] {
+            self.key
+                .extend_from_slice(text.map_or(&[][..], |text| first.span(text)));
+            self.key.push(if text.is_some() { 0xff } else { 0xfe });
+        }
+        let line = with_place.map_or(0, |(_, line)| line);
+        self.key.extend_from_slice(&line.to_le_bytes());
         if let Some(id) = self.by_key.get(&self.key[..]) {
             return Some(*id);
         }
-        let known = self.define(lines, form)?;
+        let known = self.define(lines, form, with_place)?;
         let id = self.all.len() as ObjectId;
         self.all.push(known);
         self.by_key.insert(self.key.as_slice().into(), id);
@@ -108,7 +120,12 @@ impl Objects {
     }
 
     #[cold]
-    fn define(&self, lines: &[Member], form: Option<u32>) -> Option<KnownObject> {
+    fn define(
+        &self,
+        lines: &[Member],
+        form: Option<u32>,
+        with_place: Option<(Span, u64)>,
+    ) -> Option<KnownObject> {
         if self.all.len() >= MOST {
             return None;
         }
@@ -138,9 +155,9 @@ impl Objects {
         let text = |span: Option<Span>| span.map(|span| first.text(span).to_owned());
         Some(KnownObject {
             priority: first.level,
-            category: text(first.category),
-            file: text(first.file),
-            line: first.file_line,
+            category: text(first.category()),
+            file: text(with_place.map(|(file, _)| file)),
+            line: with_place.map(|(_, line)| line),
             kept: kept.collect(),
             format,
             sources,
@@ -216,6 +233,11 @@ impl Objects {
         });
         definition.clone()
     }
+}
+
+/// File and line of a statement, as timeline writes them: both, and nothing more.
+fn place(json: &JsonLine) -> Option<(Span, u64)> {
+    Some((json.file?, json.file_line?))
 }
 
 fn kept(json: &JsonLine, value: usize, form: Option<u32>) -> Kept {
