@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use timeline_archive::Watched;
 
 use crate::command::*;
 use crate::support::Name;
@@ -250,4 +251,32 @@ fn tail_of_a_snapshot_ends_by_itself() {
             .ends_with("processed tcp(20), udp(-20), and other(3)\n")
     );
     assert_eq!(ran.stderr, "timeline: 3 events shown, 0 entries missed\n");
+}
+
+#[test]
+fn a_recorder_is_told_while_somebody_follows_its_archive() {
+    let (name, folder) = (Name::new("tail-told"), tempfile::tempdir().unwrap());
+    let tl = name.create(1024);
+    let events = Events::define(&tl);
+    log_sums(&tl, &events, 3);
+    for path in ["flight.tla", "flights/"] {
+        let path = folder.path().join(path).display().to_string();
+        let recorder = Running::start(&["record", name.path(), "-o", &path]);
+        eventually("the beginning of an archive", || {
+            run(&["dump", &path]).stdout.contains("tcp(3)")
+        });
+        let watched = Watched::new(path.as_ref());
+        let every = ["histogram", "--follow", "--every", "example.processed"];
+        for words in [&["tail", "-n", "1"][..], &every] {
+            assert!(!watched.is_now(), "{words:?}");
+            let words = [&words[..1], &[&*path], &words[1..]].concat();
+            let follower = Running::start(&words);
+            eventually("the recorder is told", || watched.is_now());
+            follower.signal(Signal::SIGINT);
+            follower.finish();
+            assert!(!watched.is_now(), "{words:?}");
+        }
+        recorder.signal(Signal::SIGINT);
+        recorder.succeed();
+    }
 }

@@ -1,9 +1,10 @@
 //! Follows an archive that grows, and says what followers miss: the same for all verbs.
 
 use std::mem;
+use std::time::{Duration, Instant};
 
 use timeline::Event;
-use timeline_archive::{Archive, ArchiveFollow};
+use timeline_archive::{Archive, ArchiveFollow, Watched};
 use timeline_latency::intervals::Lack;
 
 use crate::failure::Result;
@@ -11,9 +12,16 @@ use crate::format::{agree, things};
 use crate::health;
 use crate::output;
 
-/// The events that are recorded from now on, and what is missing among them.
+/// How often the recorder is told that somebody waits for events.
+const RENEW: Duration = Duration::from_secs(1);
+
+/// The events that are recorded from now on, and what is missing among them. Their recorder writes
+/// them at once while somebody has this.
 pub struct Growth<'a> {
     follow: Box<ArchiveFollow<'a>>,
+    watched: Watched,
+    /// When the recorder was told last.
+    told_at: Option<Instant>,
     /// What was told of places that nobody can count, of bytes, of files and of entries.
     told: [u64; 4],
 }
@@ -21,15 +29,24 @@ pub struct Growth<'a> {
 impl<'a> Growth<'a> {
     /// Begins behind the events that the archive had when it was opened.
     pub fn of(archive: &'a Archive) -> Result<Growth<'a>> {
+        let follow = Box::new(archive.follow()?);
         Ok(Growth {
-            follow: Box::new(archive.follow()?),
+            watched: Watched::new(follow.path()),
+            follow,
+            told_at: None,
             told: [0; 4],
         })
     }
 
     /// Whether a recorder writes to it. To be asked before a poll.
-    pub fn is_recorded(&self) -> bool {
-        self.follow.is_recorded()
+    pub fn is_recorded(&mut self) -> bool {
+        let is_recorded = self.follow.is_recorded();
+        if is_recorded && self.told_at.is_none_or(|told| told.elapsed() > RENEW) {
+            self.told_at = Some(Instant::now());
+            // Where no file can be made, events come up to a second late.
+            let _ = self.watched.renew();
+        }
+        is_recorded
     }
 
     /// Appends the events that are new. Returns what is missing since the last poll.
@@ -54,6 +71,14 @@ impl<'a> Growth<'a> {
         ];
         let lacks = lacks.into_iter().filter(|(count, _)| *count > 0);
         Ok(lacks.map(|(_, lack)| lack).collect())
+    }
+}
+
+impl Drop for Growth<'_> {
+    fn drop(&mut self) {
+        if self.told_at.is_some() {
+            self.watched.end();
+        }
     }
 }
 

@@ -106,13 +106,21 @@ fn an_archive_that_is_recorded_grows_until_its_recorder_ends() {
     let recorder = Running::start(&["record", name.path(), "-o", &path]);
     begun(&path);
     let served = Served::begin(&[&folder.path().display().to_string()]);
-    served.json("/api/logs/flight.tla");
-    // The recorder is told that somebody waits, and only then.
+    // The recorder is told when somebody reads it, each time, and only then.
     let watched = Watched::new(path.as_ref());
-    assert!(!watched.is_now());
+    served.json("/api/logs");
+    for request in ["", "/lines?from=0&count=1", "/lines/0", "/overview"] {
+        assert!(!watched.is_now(), "{request}");
+        // What was told a moment ago is not told again.
+        eventually("the recorder is told", || {
+            served.get(&format!("/api/logs/flight.tla{request}"));
+            watched.is_now()
+        });
+        watched.end();
+    }
     let mut stream = Stream::begin(&served, "/api/logs/flight.tla/follow");
     stream.until(|name, data| name == "grown" && data["lines"] == 1);
-    assert!(watched.is_now());
+    eventually("the recorder is told", || watched.is_now());
     let number = served.json("/api/logs/flight.tla")["version"].clone();
     for lines in 2..5_u64 {
         event!(tl, Priority::Info, "net", "more {lines}", lines);

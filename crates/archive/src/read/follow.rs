@@ -120,6 +120,11 @@ impl ArchiveFollow<'_> {
         is_recorded(&self.held)
     }
 
+    /// The directory of the archive, or else its file.
+    pub fn path(&self) -> &Path {
+        self.folder.as_deref().unwrap_or(&self.path)
+    }
+
     /// The number of places, in what was read, where it is not known how much is missing; see
     /// [`Archive::missed_unknown`].
     pub fn missed_unknown(&self) -> u64 {

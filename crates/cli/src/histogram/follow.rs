@@ -161,7 +161,7 @@ impl<'a> New<'a> {
     }
 
     /// Whether more may come than is there now.
-    fn are_to_come(&self) -> bool {
+    fn are_to_come(&mut self) -> bool {
         match self {
             New::Ring(at, _) => !at.is_snapshot(),
             New::Archive(growth) => growth.is_recorded(),

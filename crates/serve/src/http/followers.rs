@@ -38,7 +38,7 @@ pub struct Growth {
 
 impl Growth {
     pub fn of(log: &Log) -> Result<Growth> {
-        let version = log.followed()?;
+        let version = log.version()?;
         let lines = log.ready().is_ok().then(|| version.lines());
         let last = version.archive.units().map(|unit| unit.unix.1).max();
         Ok(Growth {

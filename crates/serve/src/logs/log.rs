@@ -22,10 +22,10 @@ use crate::error::{Error, Result};
 const IDLE: Duration = Duration::from_secs(30);
 /// How long a log counts as unchanged after somebody looked.
 const FRESH: Duration = Duration::from_millis(10);
-/// How often a recorder is told that somebody follows its archive.
-const RENEW: Duration = Duration::from_secs(5);
+/// How often a recorder is told that somebody reads its archive: as often as it looks.
+const RENEW: Duration = Duration::from_millis(200);
 
-/// What tells a recorder that somebody follows its archive: when it did so last, and what its path
+/// What tells a recorder that somebody reads its archive: when it did so last, and what its path
 /// leads through.
 struct Telling {
     by: Watched,
@@ -100,27 +100,23 @@ impl Log {
         }
     }
 
-    /// The log as it is now, for somebody who waits for more: its recorder writes events at once.
-    pub fn followed(&self) -> Result<Arc<Version>> {
-        let version = self.version()?;
-        if self.found.kind == Kind::Archive && version.growing {
-            let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
-            if watched
-                .as_ref()
-                .is_none_or(|told| told.at.elapsed() > RENEW)
-            {
-                let place = self.place(&mut self.lock())?;
-                let by = Watched::new(&place.path);
-                // Without it, events come up to a second late.
-                let _ = by.renew();
-                *watched = Some(Telling {
-                    by,
-                    at: Instant::now(),
-                    _folder: place.folder(),
-                });
-            }
+    /// Tells the recorder of an archive that somebody reads it, who may ask for its tail next: from
+    /// now on it writes events at once.
+    fn tell(&self, path: &Path, folder: Option<Arc<File>>) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched
+            .as_ref()
+            .is_none_or(|told| told.at.elapsed() > RENEW)
+        {
+            let by = Watched::new(path);
+            // Without it, events come up to a second late.
+            let _ = by.renew();
+            *watched = Some(Telling {
+                by,
+                at: Instant::now(),
+                _folder: folder,
+            });
         }
-        Ok(version)
     }
 
     /// Whether it still exists, and no link leads there from the served directory.
@@ -159,11 +155,22 @@ impl Log {
         self.indexing.share()
     }
 
-    /// The log as it is now. An archive that grows is opened as often as that is cheap.
+    /// The log as it is now. An archive that grows is opened as often as that is cheap, and its
+    /// recorder is told that somebody reads it.
     pub fn version(&self) -> Result<Arc<Version>> {
         self.renew();
         let mut state = self.lock();
         let place = self.place(&mut state)?;
+        let (path, folder) = (place.path.clone(), place.folder());
+        let version = self.current(&mut state, place)?;
+        drop(state);
+        if self.found.kind == Kind::Archive && version.growing {
+            self.tell(&path, folder);
+        }
+        Ok(version)
+    }
+
+    fn current(&self, state: &mut State, place: Place) -> Result<Arc<Version>> {
         if let Some(opened) = &state.opened
             && opened.at.elapsed() < FRESH.max(opened.took * 4)
         {
@@ -178,7 +185,7 @@ impl Log {
             opened.took = Duration::ZERO;
             return Ok(Arc::clone(&opened.version));
         }
-        self.open(&mut state, place, stamps)
+        self.open(state, place, stamps)
     }
 
     /// Like [`Log::version`], but fails while a large part of it is being indexed.
