@@ -1,6 +1,7 @@
 //! `timeline import` and `timeline export`: logs become archives and come back.
 
 mod followed;
+mod index;
 mod json_lines;
 mod peers;
 
