@@ -5,7 +5,8 @@
 //       "live":{"id":"/demo","pid":4711},"screenshots":"/tmp/shots"}'
 //
 // The program with the number `pid` logs to the timeline of `live`, and is killed. `hour` is an
-// archive of an hour with long spans. Without `live` or `hour`, these parts are left out; `only`
+// archive of an hour with long spans, `typed` one of lines of JSON with properties of all types.
+// Without `live`, `hour` or `typed`, these parts are left out; `only`
 // lists the parts to try. CHROMIUM is the browser, and
 // playwright-core is found in node_modules beside this file, or in NODE_PATH. Prints a line for
 // each part that holds, and what differs; ends with 1 then.
@@ -397,6 +398,59 @@ async function editor(context) {
   return `editor: ${place}`;
 }
 
+/** Each value that filters by a click finds the line that it was clicked in. */
+async function typed(context) {
+  const { id, lines: count } = given.typed;
+  const page = await open(context, fragmentOf(id));
+  const buttons = page.locator("#details tbody button.value");
+  const shown = async (line) => {
+    await page.waitForFunction((at) => location.hash.includes(`line=${at}`)
+      && !location.hash.includes("where=") && !location.hash.includes("category="), line);
+    await page.waitForSelector("#details[aria-busy=false] .facts");
+    await frames(page);
+  };
+  let tried = 0;
+  const names = new Set();
+  for (let line = 0; line < count; line += 1) {
+    await page.goto(`${given.address}${fragmentOf(id, { line })}`);
+    await shown(line);
+    const all = await buttons.count();
+    for (let place = 0; place < all; place += 1) {
+      const title = await buttons.nth(place).getAttribute("title");
+      names.add(title);
+      await buttons.nth(place).click();
+      const said = await page.waitForFunction(() => {
+        const text = document.querySelector("#count-text").textContent;
+        return /^([\d,]+ of [\d,]+|[\d,]+ hits?)$/.test(text)
+          && /where=|category=/.test(location.hash) ? text : null;
+      });
+      // The selected line has a place among the hits if it is one.
+      demand(/ of /.test(await said.jsonValue()), `line ${line}: "${title}" finds`,
+        await said.jsonValue());
+      await page.goBack();
+      await shown(line);
+      tried += 1;
+    }
+    if (line > 0) continue;
+    const address = await page.locator("#details tbody a").getAttribute("href");
+    demand(/\/build\/Engine\/Foo\.cpp:42$/.test(address), "the link of the file is", address);
+    const types = await page.$$eval("#details td.type",
+      (cells) => cells.map((one) => one.textContent));
+    for (const type of ["Channel", "SourceFile", "Asset", "Symbol", "Severity", "LineNumber",
+      "ColumnNumber", "ToolName", "ScreenshotTest"]) {
+      demand(types.includes(type), `no ${type} is shown`);
+    }
+    await shot(page, "typed");
+  }
+  for (const name of ["category LogInit", 'where what.assetPath == "/Game/Foo"',
+    'where where.depotPath == "//UE5/Main/Engine/Foo.cpp"', "where where.line == 42",
+    'where row == "41"', "where at.col == 7", "where big == 9007199254740993"]) {
+    demand(names.has(`Show only ${name}`), "nothing filters", name, [...names].join("; "));
+  }
+  await page.close();
+  return `typed: ${tried} values find their lines`;
+}
+
 async function dark() {
   const context = await browser.newContext({ colorScheme: "dark",
     viewport: { width: 1280, height: 800 } });
@@ -484,6 +538,7 @@ const context = await browser.newContext({ colorScheme: "light",
   viewport: { width: 1280, height: 800 } });
 const parts = [modules, lines, slow, search, filters, tracks, latency, links, editor, dark, narrow];
 if (given.hour) parts.push(hour);
+if (given.typed) parts.push(typed);
 if (live) parts.push(latencyGrows, follow);
 let failed = false;
 for (const part of parts) {

@@ -219,7 +219,7 @@ fn types_say_what_properties_are() {
     let exported = String::from_utf8(export(&archive)).unwrap();
     assert!(exported.lines().all(|line| lines.next() == Some(line)));
     let dumped = succeed(&["dump", &archive, "--json", "--reverse"]).json();
-    let [first, second, third] = &dumped[..] else {
+    let [first, second, third, _] = &dumped[..] else {
         panic!("{dumped:?}");
     };
     let field = |event: &Value, name: &str| event[name].clone();

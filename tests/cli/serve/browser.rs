@@ -123,6 +123,7 @@ struct Shown {
     program: Process,
     served: Served,
     of_an_hour: String,
+    typed: String,
     _timeline: Timeline,
 }
 
@@ -138,7 +139,10 @@ impl Shown {
         let of_an_hour = folder.path().join("hour.tla");
         hour(&of_an_hour);
         let of_an_hour = of_an_hour.display().to_string();
-        let served = Served::begin(&[&path, &of_an_hour, name.path()]);
+        let typed = folder.path().join("typed.tla").display().to_string();
+        let log = root().join("tests/data/typed.jsonl").display().to_string();
+        succeed(&["import", &log, "-o", &typed]);
+        let served = Served::begin(&[&path, &of_an_hour, &typed, name.path()]);
         Shown {
             _folder: folder,
             path,
@@ -146,6 +150,7 @@ impl Shown {
             program,
             served,
             of_an_hour,
+            typed,
             _timeline: timeline,
         }
     }
@@ -160,6 +165,7 @@ impl Shown {
             "live": {"id": self.name.path(), "pid": self.program.pid()},
             "hour": {"id": self.of_an_hour, "begin": HOUR_BEGINS.to_string(),
                 "events": HOUR_EVENTS},
+            "typed": {"id": self.typed, "lines": 4},
             "screenshots": std::env::var("SCREENSHOTS").ok(),
             "seed": std::process::id(),
         });
