@@ -1125,9 +1125,13 @@ local function is_nan32(words, index)
    return band(word, 0x7f800000) == 0x7f800000 and band(word, 0x7fffff) ~= 0
 end
 
+-- By the type of the elements. Compiled code makes no types.
+local FIRST = {}
+for kind, element in pairs(ELEMENTS) do FIRST[kind] = ffi.typeof("const $ *", ffi.typeof(element)) end
+
 local function elements_of(raw)
    local kind = raw.type - C.TIMELINE_ARRAY_OF
-   local first, elements = ffi.cast(ffi.typeof("const $ *", ffi.typeof(ELEMENTS[kind])), raw.data), {}
+   local first, elements = ffi.cast(FIRST[kind], raw.data), {}
    local exact = kind == C.TIMELINE_U64 and unsigned or kind == C.TIMELINE_I64 and signed
    local is_nan = kind == C.TIMELINE_F64 and is_nan64 or kind == C.TIMELINE_F32 and is_nan32
    local words = ffi.cast("const uint32_t *", raw.data)
@@ -1153,16 +1157,36 @@ local READ = {
    [C.TIMELINE_IS_ARRAY] = elements_of,
 }
 
--- The values of an event, and how many there are. Each call has its own, because a finalizer may read another event.
-local function values_of(raw)
-   local room, counted = 8, ffi.new "uint32_t[1]"
+-- LuaJIT compiles no allocation of more than 128 bytes, nor of a size that it learns only then. So what C fills is
+-- kept, and taken by who uses it until it is given back. Whoever finds it taken makes its own: a finalizer, which may run
+-- at any allocation and read another event, or the next one after an error.
+local Values, Raw, Buffer = ffi.typeof "timeline_event_value_t[?]", ffi.typeof "timeline_event_t", ffi.typeof "char[?]"
+local kept_values, kept_room, kept_raw, kept_buffer, kept_size = nil, 0, nil, nil, 0
+
+local function more_values(raw, status, counted)
    repeat
-      local values = ffi.new("timeline_event_value_t[?]", room)
-      local status = C.timeline_values(raw, values, room, counted)
       if status ~= OK then error(ffi.string(C.timeline_last_error()), 3) end
-      if counted[0] <= room then return values, counted[0] end
-      room = counted[0]
+      local room = counted[0]
+      local values = Values(room)
+      status = C.timeline_values(raw, values, room, counted)
+      if status == OK and counted[0] <= room then return values, counted[0], room end
    until false
+end
+
+-- The values of an event, how many there are, and how many have room. They are to be given back. What a loop over events
+-- calls has no loop of its own where there are few values, so that the loop over events becomes one of machine code.
+local function values_of(raw)
+   local values, room = kept_values, kept_room
+   kept_values = nil
+   if not values then values, room = Values(8), 8 end
+   local counted = ffi.new "uint32_t[1]"
+   local status = C.timeline_values(raw, values, room, counted)
+   if status == OK and counted[0] <= room then return values, counted[0], room end
+   return more_values(raw, status, counted)
+end
+
+local function give_back(values, room)
+   kept_values, kept_room = values, room
 end
 
 -- The fields of an event, each computed when it is first read.
@@ -1189,23 +1213,45 @@ local fields = {
    end,
 }
 
+local function value_at(values, place)
+   local raw = values[place]
+   -- No tail call: of those, a trace has few.
+   local value = READ[raw.kind](raw)
+   return value
+end
+
+local function read_many(args, values, count)
+   for place = 8, count - 1 do args[place + 1] = value_at(values, place) end
+end
+
+local function read_rest(args, values, count)
+   args[5] = value_at(values, 4)
+   if count > 5 then args[6] = value_at(values, 5) end
+   if count > 6 then args[7] = value_at(values, 6) end
+   if count > 7 then args[8] = value_at(values, 7) end
+   if count > 8 then read_many(args, values, count) end
+end
+
 -- These texts, and the message that the arguments need, belong to the attached timeline.
 local texts = {
    -- The values, with their number in n: one that was NULL is nil.
    args = function(raw)
-      local values, count = values_of(raw)
+      local values, count, room = values_of(raw)
       local args = { n = count }
-      for index = 1, count do
-         local value = values[index - 1]
-         args[index] = READ[value.kind](value)
-      end
+      if count > 0 then args[1] = value_at(values, 0) end
+      if count > 1 then args[2] = value_at(values, 1) end
+      if count > 2 then args[3] = value_at(values, 2) end
+      if count > 3 then args[4] = value_at(values, 3) end
+      if count > 4 then read_rest(args, values, count) end
+      give_back(values, room)
       return args
    end,
    -- By number: true for a text or an array that was cut, because there was no room for all of it.
    cut = function(raw)
-      local values, count = values_of(raw)
+      local values, count, room = values_of(raw)
       local cut = {}
       for index = 1, count do cut[index] = values[index - 1].cut or nil end
+      give_back(values, room)
       return cut
    end,
    category = function(raw) return ffi.string(raw.category) end,
@@ -1216,19 +1262,34 @@ local texts = {
 
 local needed = ffi.new("size_t[1]")
 
+local function render_more(ev, status)
+   repeat
+      if status ~= OK then error(ffi.string(C.timeline_last_error()), 2) end
+      local size = tonumber(needed[0]) + 1
+      local buffer = Buffer(size)
+      status = C.timeline_render(ev.raw, buffer, size, needed)
+      local length = tonumber(needed[0])
+      if status == OK and length < size then
+         local text = ffi.string(buffer, length)
+         kept_buffer, kept_size = buffer, size
+         return text
+      end
+   until false
+end
+
 -- tostring(ev): the message with its arguments, "processed tcp(10), udp(20), and other(3)"; for an
 -- event of TIMELINE_PRINTF, exactly what printf would have written.
 local function render(ev)
    expect_open(ev.attached)
-   local size = 256
-   repeat
-      local buffer = ffi.new("char[?]", size)
-      local status = C.timeline_render(ev.raw, buffer, size, needed)
-      if status ~= OK then error(ffi.string(C.timeline_last_error()), 2) end
-      local length = tonumber(needed[0])
-      if length < size then return ffi.string(buffer, length) end
-      size = length + 1
-   until false
+   local buffer, size = kept_buffer, kept_size
+   kept_buffer = nil
+   if not buffer then buffer, size = Buffer(1024), 1024 end
+   local status = C.timeline_render(ev.raw, buffer, size, needed)
+   local length = tonumber(needed[0])
+   if status ~= OK or length >= size then return render_more(ev, status) end
+   local text = ffi.string(buffer, length)
+   kept_buffer, kept_size = buffer, size
+   return text
 end
 
 local Event = {
@@ -1248,29 +1309,31 @@ local Event = {
 local Cursor = { __tostring = described "cursor of" }
 Cursor.__index = Cursor
 
--- Points a member of `raw` to a copy and returns the copy, which the caller must hold; nil if it is
--- empty.
-local function copied(raw, member, type, count)
-   if count == 0 then return nil end
-   local copy = ffi.new(type, count)
-   ffi.copy(copy, raw[member], ffi.sizeof(copy))
-   raw[member] = copy
-   return copy
-end
+local Event_pointer = ffi.typeof "const timeline_event_t *"
+local Bytes, Addresses = ffi.typeof "const uint8_t *", ffi.typeof "const uint64_t *"
+local EVENT_SIZE = ffi.sizeof(Raw)
 
 -- The next event, or nil at the end (when following: when there is no new event).
 function Cursor:__call()
    expect_open(self)
-   local raw = ffi.new("timeline_event_t")
+   local raw = kept_raw or Raw()
+   kept_raw = nil
    local status = C.timeline_next(self.handle, raw)
    if status == OK then
-      -- The strings of `raw` belong to the attached timeline, so the event holds that. Payload and
-      -- backtrace belong to the cursor until the next event, so they are copied.
-      local payload = copied(raw, "payload", "uint8_t[?]", raw.payload_size)
-      local backtrace = copied(raw, "backtrace", "uint64_t[?]", raw.backtrace_count)
-      local held = (payload or backtrace) and { payload, backtrace }
-      return setmetatable({ raw = raw, attached = self.attached, held = held }, Event)
-   elseif status ~= END then
+      -- The texts of `raw` belong to the attached timeline, so the event holds that. Payload and backtrace belong to the
+      -- cursor until the next event, so they are copied, and so is the event: as strings, which compiled code can make.
+      local payload = ffi.string(raw.payload, raw.payload_size)
+      local backtrace = ffi.string(raw.backtrace, 8 * raw.backtrace_count)
+      -- Without a payload, the words of the event are its values.
+      if raw.payload_size > 0 then raw.payload = ffi.cast(Bytes, payload) end
+      if raw.backtrace_count > 0 then raw.backtrace = ffi.cast(Addresses, backtrace) end
+      local all = ffi.string(raw, EVENT_SIZE)
+      kept_raw = raw
+      return setmetatable({ raw = ffi.cast(Event_pointer, all), attached = self.attached, all = all,
+         payload = payload, addresses = backtrace }, Event)
+   end
+   kept_raw = raw
+   if status ~= END then
       error(ffi.string(C.timeline_last_error()), 2)
    end
 end

@@ -203,3 +203,29 @@ for i = 1, 500 do
 end
 assert(shortest >= 2 and longest > shortest, shortest .. " to " .. longest)
 for i = 1, 500 do assert(tl:define("test", "info", "$a:ptr")) end
+
+-- Loops over events: whatever they read, each becomes one loop of machine code.
+for round = 1, 400 do
+   loggers[2](round, -round)
+   begin_text(round, "a text")
+end
+local at = assert(timeline.attach(name))
+local function reading(each)
+   compiles_loop(function() for event in at:events() do each(event) end end)
+end
+local seen = 0
+reading(function() seen = seen + 1 end)
+reading(function(event) seen = seen + event.core + event.time + event.tid end)
+reading(function(event) seen = seen + #event.category + #event.message + #event.thread end)
+reading(function(event) seen = seen + #event.args + (tonumber(event.args[1]) or 0) end)
+reading(function(event) seen = seen + #tostring(event) end)
+-- Events of eight values, with texts and fractions among them.
+local eight = assert(tl:define("test", "info", "$a $b:f64 $c:str $d $e:u64 $f:bool $g:f32 $h"))
+local follow = assert(at:follow())
+for round = 1, 400 do eight(round, 0.5, "a text", -1, 2ULL, true, 1.5, round) end
+compiles_loop(function()
+   for event in follow do seen = seen + event.args[8] + #event.args[3] end
+   follow = assert(at:follow("oldest"))
+end)
+assert(seen > 0)
+at:close()
