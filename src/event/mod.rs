@@ -31,6 +31,7 @@ mod switching;
 mod table;
 mod template;
 mod units;
+mod unknown;
 mod values;
 mod word;
 
@@ -61,6 +62,7 @@ pub use table::{Definitions, EventId};
 pub use template::{Field, Piece, argument_names, checked_fields, fields, pieces};
 pub(crate) use template::{first_line, render};
 pub use units::{Bytes, Hex, Nanoseconds, UnixTime, short};
+pub use unknown::Unknown;
 pub use values::{Value, by_position, values};
 pub use word::{ValueKind, ValueSink};
 

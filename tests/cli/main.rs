@@ -38,6 +38,7 @@ mod make_demo;
 mod manners;
 mod merged;
 mod messages;
+mod misspelt;
 mod mixture;
 mod namespaces;
 mod off;

@@ -432,7 +432,9 @@ fn stats_count_events_and_the_bytes_of_their_values() {
     );
     assert!(text.stderr.contains("8 events in "), "{}", text.stderr);
     let none = succeed(&["stats", name.path(), "--category", "nothing"]);
-    assert_eq!((&*none.stdout, &*none.stderr), ("", "timeline: 0 events\n"));
+    let told = "timeline: 0 events\n\
+                timeline: there is no category nothing; there are: c, idle, net\n";
+    assert_eq!((&*none.stdout, &*none.stderr), ("", told));
     fs::remove_dir_all(directory.path()).unwrap();
 }
 

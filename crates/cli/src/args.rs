@@ -3,7 +3,10 @@
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use timeline::{Level, Priority, Rules};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use timeline::{Error, Level, Priority, Rules};
+
+use crate::misspelt::without_dot;
 
 /// An example in `--help`: its purpose, and its command line.
 pub type Example = (&'static str, &'static str);
@@ -31,7 +34,19 @@ impl TypedValueParser for RulesParser {
         argument: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<Rules, clap::Error> {
-        let parse = |text: &str| text.parse::<Rules>();
+        // They may begin with a `-`, as an option does that is misspelt.
+        let text = value.to_string_lossy();
+        if text.starts_with("--") || (text.starts_with('-') && text.chars().count() == 2) {
+            let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+            error.insert(ContextKind::InvalidArg, ContextValue::String(text.into()));
+            return Err(error);
+        }
+        let parse = |text: &str| {
+            let rules: Rules = text.parse().map_err(|error: Error| error.to_string())?;
+            without_dot(&rules).map_or(Ok(rules), |word| {
+                Err(format!("{word} is about no event: their names have a dot"))
+            })
+        };
         parse.parse_ref(command, argument, value)
     }
 

@@ -1,11 +1,12 @@
 //! `timeline channel`: shows or switches the channels of a timeline.
 
 use clap::ValueEnum;
-use timeline::Attached;
+use timeline::{Attached, Unknown};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{Align, Cell, Count, table, things};
+use crate::misspelt::Later;
 use crate::output;
 use crate::target::Target;
 use crate::trust::Trusted;
@@ -31,6 +32,9 @@ pub struct Args {
     /// Whether it is to be on
     #[arg(value_name = "STATE")]
     state: Option<State>,
+
+    #[command(flatten)]
+    later: Later,
 
     #[command(flatten)]
     trusted: Trusted,
@@ -62,6 +66,10 @@ pub fn run(args: &Args) -> Result {
 
 fn switch(args: &Args, channel: &str, on: bool) -> Result {
     let control = args.target.control(&args.trusted)?;
+    let before = args.target.attach()?.info().channels;
+    let names = before.into_iter().map(|channel| channel.name).collect();
+    let unknown = Unknown::of("channel", channel, &names);
+    args.later.refuse(unknown.as_slice())?;
     control.channel(channel, on).map_err(|error| match error {
         timeline::Error::BadChannel { .. } => Failure::misuse("channel", error.to_string()),
         _ => error.into(),

@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::path::Path;
 
-use timeline::{Control, Level, Rules};
+use timeline::{Attached, Control, Definition, Level, Rules};
 
 use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::info;
+use crate::misspelt::{Later, unknown_in, without_dot};
 use crate::output;
 use crate::target::Target;
 use crate::trust::Trusted;
@@ -23,7 +24,8 @@ use crate::trust::Trusted;
 /// Rules may follow the level, with commas between: engine=packet is the level of the category
 /// engine, +engine.got_* enables the events of these names, -engine.* disables them. In categories
 /// and names, * is any text and ? is any character. Each event follows the last rule that speaks of
-/// it. Rules without a level are added to those in force; a level ends those.
+/// it. Rules without a level are added to those in force; a level ends those. A category or an
+/// event may be defined later; a name that is like an existing one then needs --later.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -34,13 +36,17 @@ pub struct Args {
     rules: Option<Rules>,
 
     #[command(flatten)]
+    later: Later,
+
+    #[command(flatten)]
     trusted: Trusted,
 }
 
 impl Args {
     /// The timeline. If only rules are given, they are for the only timeline there is.
     pub fn target(&mut self) -> &mut Target {
-        let are_rules = |word: &str| word.parse::<Rules>().is_ok();
+        let are_good = |rules: Rules| without_dot(&rules).is_none();
+        let are_rules = |word: &str| word.parse().is_ok_and(are_good);
         if self.rules.is_none()
             && let Some(word) = self.target.take_if(are_rules)
         {
@@ -92,6 +98,13 @@ pub struct Names {
     #[arg(value_name = "EVENTS")]
     events: Vec<String>,
 
+    /// Whether the only word that was given may have been meant for PATH.
+    #[arg(skip)]
+    may_be_path: bool,
+
+    #[command(flatten)]
+    later: Later,
+
     #[command(flatten)]
     trusted: Trusted,
 }
@@ -130,8 +143,17 @@ impl Names {
             && let Some(word) = self.target.take_if(is_glob)
         {
             self.events.push(word);
+            self.may_be_path = true;
         }
         &mut self.target
+    }
+
+    /// Whether the names are patterns, or those of events that are defined.
+    fn is_known(&self, at: &Attached) -> bool {
+        let is_pattern = |name: &String| name.contains(['*', '?']);
+        let names: Vec<String> = at.definitions().map(|one| one.name()).collect();
+        let mut wanted = self.events.iter();
+        wanted.all(|name| is_pattern(name) || names.contains(name))
     }
 }
 
@@ -141,8 +163,7 @@ pub fn run(args: &Args) -> Result {
         return show(args);
     };
     let control = args.target.control(&args.trusted)?;
-    switch(&control, rules)?;
-    Ok(())
+    switch(&args.target, &control, rules, &args.later)
 }
 
 fn show(args: &Args) -> Result {
@@ -156,7 +177,9 @@ fn show(args: &Args) -> Result {
     Ok(())
 }
 
-fn switch(control: &Control, rules: &Rules) -> Result {
+fn switch(target: &Target, control: &Control, rules: &Rules, later: &Later) -> Result {
+    let unknown = unknown_in(rules, &target.attach()?);
+    later.refuse(&unknown)?;
     let before = control.rules();
     control.switch(rules)?;
     output::say(format_args!(
@@ -164,6 +187,11 @@ fn switch(control: &Control, rules: &Rules) -> Result {
         control.path().display(),
         control.rules()
     ));
+    let is_by_name = rules.words().all(|word| word.starts_with(['+', '-']));
+    for one in unknown.iter().filter(|one| one.has_near() || !is_by_name) {
+        let until = "the rule waits for events that are defined later";
+        output::say(format_args!("{one}; {until}"));
+    }
     Ok(())
 }
 
@@ -198,10 +226,25 @@ fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
         let rule = Rules::events(glob, on);
         rules.add(&rule.map_err(|error| Failure::misuse(verb, error.to_string()))?);
     }
+    if let Some(word) = without_dot(&rules) {
+        let message = format!(
+            "expected names of events, which have a dot, got {}",
+            &word[1..]
+        );
+        return Err(Failure::misuse(verb, message));
+    }
     let control = names.target.control(&names.trusted)?;
-    switch(&control, &rules)?;
     let at = names.target.attach()?;
-    let concerns = |definition: &&timeline::Definition| rules.speak_of(definition);
+    if names.may_be_path && !names.is_known(&at) {
+        let word = names.events.join(" ");
+        let message = format!(
+            "{word} is neither a timeline nor an event that is defined so far; name the PATH \
+             as well if it is one that comes later"
+        );
+        return Err(Failure::misuse(verb, message));
+    }
+    switch(&names.target, &control, &rules, &names.later)?;
+    let concerns = |definition: &&Definition| rules.speak_of(definition);
     if at.definitions().filter(concerns).count() == 0 {
         let defined = things(at.definitions().count() as u64, "event");
         output::say(format_args!(

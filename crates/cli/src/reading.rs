@@ -12,6 +12,7 @@ use crate::filters::{Wanted, wanted_events};
 use crate::health;
 use crate::programs::Programs;
 use crate::target::{Opened, Target};
+use crate::unmatched::Whole;
 
 /// A timeline or an archive.
 pub struct Reading {
@@ -76,6 +77,11 @@ impl Reading {
     /// The name that was given.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What filters choose from.
+    pub fn whole(&self) -> Whole<'_> {
+        Whole::from(&self.opened)
     }
 
     /// What its events mean.

@@ -12,6 +12,7 @@ use crate::format::{Bytes, agree, things};
 use crate::health;
 use crate::output;
 use crate::target::{Opened, Target};
+use crate::unmatched::{self, Whole};
 
 /// Save a snapshot of a timeline to a file, even while programs log
 ///
@@ -89,6 +90,7 @@ pub fn run(args: &Args) -> Result {
                 lost += &format!("; {left_out} left out by the filter");
             }
             tell(args, saved.events, saved.bytes, &lost);
+            unmatched::tell(&query, &[Whole::Ring(&at)]);
         }
         Opened::Archive(archive) => save(&archive, args)?,
     }
@@ -104,6 +106,7 @@ fn save(archive: &Archive, args: &Args) -> Result {
         let left_out = things(saved.left_out, "event");
         let lost = format!("; {left_out} left out by the filter");
         tell(args, saved.events, saved.bytes, &lost);
+        unmatched::tell(&query, &[Whole::Archive(archive)]);
         health::report(args.target.path(), archive, saved.lost);
         return Ok(());
     }

@@ -15,6 +15,7 @@ use crate::json;
 use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
+use crate::unmatched;
 
 /// Count the events of a timeline or an archive, by category and event
 ///
@@ -70,6 +71,7 @@ pub fn run(args: &Args) -> Result {
     let mut events = reading.wanted(Order::OldestFirst, &query);
     events.by_ref().for_each(|event| stats.add(&event));
     stats.print(args.json)?;
+    unmatched::tell(&query, &[reading.whole()]);
     events.report()
 }
 

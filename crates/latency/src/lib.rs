@@ -21,9 +21,7 @@ pub mod plot;
 #[cfg(feature = "archives")]
 pub use archived::{Wanted, each_duration};
 pub use percentile::{percentile, rank};
-pub use spans::{
-    Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit, Unknown, concerns,
-};
+pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit, concerns};
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Fired, Seen, Triggers};
 

@@ -39,5 +39,6 @@ pub use index::{
 };
 pub use message_lines::{line_count, message_lines};
 pub use query::{
-    Case, Expression, Filter, Needle, Query, local_now, local_zone, moment, numbers, priorities,
+    Case, Expression, Filter, Met, Needle, Query, local_now, local_zone, moment, numbers,
+    priorities,
 };

@@ -217,12 +217,15 @@ fn a_tag_that_no_interval_has_is_refused_with_those_that_there_are() {
             &[&*tagged, "--tag", "engine.braeth"][..],
             "did you mean engine.breath?",
         ),
-        (&[&tagged, "--tag", "net"], "there are disk, engine.breath"),
+        (
+            &[&tagged, "--tag", "net"],
+            "there is no tag net; there are: disk, engine.breath",
+        ),
         (
             &[&tagged, "--tag", ""],
-            "no interval is without a tag; there are disk",
+            "no interval is without a tag; there are: disk",
         ),
-        (&[&plain, "--tag", "A"], "there are '' (none)"),
+        (&[&plain, "--tag", "A"], "there are: '' (none)"),
         (
             &[&tagged, &plain, "--tag", "Disk", "-o", &out],
             "did you mean disk?",

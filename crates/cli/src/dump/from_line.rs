@@ -17,6 +17,7 @@ use crate::indexing;
 use crate::output;
 use crate::reading::{Events, Reading};
 use crate::text_lines::Moment;
+use crate::unmatched;
 
 /// Prints the wanted events from a line on. Of an archive with an index, only what may be behind
 /// that line is read.
@@ -49,6 +50,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
     }
     dump.out.flush()?;
     dump.wanted.report();
+    unmatched::tell(query, &[reading.whole()]);
     if let Some(archive) = reading.archive() {
         health::report(reading.path(), archive, 0);
     }

@@ -16,6 +16,7 @@ use crate::output;
 use crate::reading::{Events, Reading};
 use crate::target::Target;
 use crate::text_lines::{Moment, TextLines, Times};
+use crate::unmatched;
 
 /// Prints the wanted events of all that were named.
 pub fn run(args: &Args, query: &Query) -> Result {
@@ -61,6 +62,8 @@ pub fn run(args: &Args, query: &Query) -> Result {
         }
     }
     out.flush()?;
+    let all: Vec<_> = readings.iter().map(Reading::whole).collect();
+    unmatched::tell(query, &all);
     for part in &parts {
         let events = part.events.get_ref();
         report_missed(events.missed().saturating_add(part.wanted.missed()));

@@ -24,6 +24,7 @@ use crate::programs::Programs;
 use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::thread_columns::ThreadColumns;
+use crate::unmatched::{self, Whole};
 
 /// Print the events of a timeline or an archive, newest to oldest
 ///
@@ -143,6 +144,7 @@ pub fn run(args: &Args) -> Result {
             let events = Durations::new(&*at, at.events(Order::NewestFirst));
             show(&*at, None, events, &mut wanted, args)?;
             wanted.report();
+            unmatched::tell(&query, &[Whole::Ring(&at)]);
             Ok(at.intact()?)
         }
         Opened::Archive(archive) => {
@@ -158,6 +160,7 @@ pub fn run(args: &Args) -> Result {
             )?;
             let missed = events.missed_before_others();
             report_missed(missed.saturating_add(wanted.missed()));
+            unmatched::tell(&query, &[Whole::Archive(&archive)]);
             health::report(args.target.path(), &archive, events.lost());
             Ok(())
         }

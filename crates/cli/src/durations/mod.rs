@@ -13,8 +13,8 @@ pub use found::Finding;
 pub use pairing::{Paired, Pairing};
 pub use partial::PartialPairing;
 
-use timeline::Source;
-use timeline_latency::{Measure, Unknown};
+use timeline::{Source, Unknown};
+use timeline_latency::Measure;
 
 use crate::failure::{Failure, Result};
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use timeline::Unknown;
 use timeline_latency::intervals::{
     Entry, Error, Guesses, Interval, LogReader, Moment, ReaderOptions, TimeRange, TimeRules,
     corrected, merge,
@@ -174,20 +175,17 @@ fn refuse_unknown_tag(args: &Args, readers: &[Reader]) -> Result {
         return Ok(());
     };
     let others: BTreeSet<Option<&str>> = others.into_iter().flatten().collect();
-    let near = timeline::nearest(wanted, others.iter().flatten().copied());
-    let (near, hint) = match near.is_empty() {
-        false => (near, "did you mean"),
-        true => {
-            let shown = others.iter().map(|tag| tag.unwrap_or("'' (none)"));
-            (shown.take(MOST_SHOWN).collect(), "there are")
-        }
-    };
-    let what = match wanted.as_str() {
-        "" => "no interval is without a tag".to_owned(),
-        wanted => format!("no interval has the tag {wanted}"),
-    };
-    let (near, end) = (near.join(", "), if hint == "there are" { "" } else { "?" });
-    Err(Failure::Message(format!("{what}; {hint} {near}{end}")))
+    if wanted.is_empty() {
+        let shown: Vec<_> = others.iter().flatten().take(MOST_SHOWN).copied().collect();
+        let shown = shown.join(", ");
+        let message = format!("no interval is without a tag; there are: {shown}");
+        return Err(Failure::Message(message));
+    }
+    let shown = |tag: &Option<&str>| tag.unwrap_or("'' (none)").to_owned();
+    let others = others.iter().map(shown).collect();
+    // A tag is no pattern.
+    let unknown = Unknown::among("tag", wanted, &others);
+    Err(Failure::Message(unknown.to_string()))
 }
 
 /// Draws several logs beside each other, to compare them.

@@ -10,6 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
 use crate::reading::Reading;
+use crate::unmatched;
 
 /// Records durations under the tags of their series.
 pub struct Recording {
@@ -166,6 +167,7 @@ pub fn run(args: &Args) -> Result {
         output.miss(missed);
     }
     output.finish()?;
+    unmatched::tell(&query, &[reading.whole()]);
     finding.report();
     recording.report();
     Ok(())

@@ -16,6 +16,7 @@ use crate::filters::Filters;
 use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
+use crate::unmatched;
 
 use inside::Inside;
 use print::Printer;
@@ -108,6 +109,7 @@ pub fn run(args: &Args) -> Result {
         }
     }
     out.flush()?;
+    unmatched::tell(&query, &[reading.whole()]);
     finding.report();
     let shown = spans.len() as u64;
     output::say(format_args!(

@@ -21,6 +21,7 @@ use crate::indexing;
 use crate::output;
 use crate::reading::{Events, Reading};
 use crate::target::Target;
+use crate::unmatched;
 use matches::Search;
 use stats::{IndexUse, Stats, nanos};
 
@@ -193,6 +194,11 @@ pub fn run(args: &Args) -> Result {
             stats.say(args.json);
         }
     }
+    let all: Vec<_> = readings
+        .iter()
+        .map(|(reading, _)| reading.whole())
+        .collect();
+    unmatched::tell(&query, &all);
     match found {
         0 => Err(Failure::NothingFound),
         _ => Ok(()),

@@ -17,6 +17,7 @@ use crate::growth::{self, Growth};
 use crate::health;
 use crate::programs::Programs;
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
+use crate::unmatched::{self, Whole};
 
 /// Prints events until no recorder writes any more, or a signal comes. Returns how many entries
 /// were missed.
@@ -46,6 +47,7 @@ pub fn follow(
     for event in &batch {
         pairing.note(event);
     }
+    unmatched::tell(query, &[Whole::Archive(archive)]);
     health::report(path, archive, events.lost());
     drop(events);
     let mut growth = Growth::of(archive)?;

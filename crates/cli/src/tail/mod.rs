@@ -20,6 +20,7 @@ use crate::output;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 use crate::target::{Opened, Target};
+use crate::unmatched;
 use printer::Printer;
 
 /// Follow a timeline: print events as they are logged, until interrupted
@@ -82,7 +83,10 @@ pub fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     let mut out = signals.stdout();
     let missed = match opened {
-        Opened::Ring(at) => follow(*at, args, &query, &signals, &mut out)?,
+        Opened::Ring(at) => {
+            unmatched::tell_so_far(&query, &at);
+            follow(*at, args, &query, &signals, &mut out)?
+        }
         Opened::Archive(archive) => archive::follow(&archive, args, &query, &signals, &mut out)?,
     };
     // The output counts events as it writes them, because an interrupted write shows only a part.

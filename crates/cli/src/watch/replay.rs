@@ -12,6 +12,7 @@ use super::{Args, nanos};
 use crate::failure::Result;
 use crate::output;
 use crate::reading::Reading;
+use crate::unmatched;
 
 /// Prints all firings, by the times of events.
 pub fn report(reading: &Reading, args: &Args) -> Result<Gates> {
@@ -44,6 +45,7 @@ pub fn report(reading: &Reading, args: &Args) -> Result<Gates> {
         replay.print()?;
     }
     replay.out.flush()?;
+    unmatched::tell(&query, &[reading.whole()]);
     events.report()?;
     Ok(replay.gates)
 }

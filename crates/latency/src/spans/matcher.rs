@@ -1,6 +1,6 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, EventId, Passage, Source, SpanKey, Value};
+use timeline::{Event, EventId, Passage, Source, SpanKey, Unknown, Value};
 
 use super::found::{Found, Open};
 use super::keys::Keys;
@@ -9,7 +9,6 @@ use super::measure::{Measure, Series};
 use super::roles::{Action, NoNumber, Role, Roles, number_in};
 use super::threads::{ThreadKey, Threads};
 use super::times::{Begun, Times};
-use super::unknown::Unknown;
 
 /// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
 const MOST_NESTED: usize = 4096;

@@ -33,6 +33,5 @@ pub use roles::concerns;
 pub(crate) use threads::ThreadKey;
 #[cfg(feature = "triggers")]
 pub use times::Times;
-pub use unknown::Unknown;
 #[cfg(feature = "triggers")]
 pub use unknown::unknown_in;

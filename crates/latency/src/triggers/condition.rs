@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use timeline::Source;
+use timeline::{Source, Unknown};
 use timeline_search::Expression;
 
 use super::error::{Error, Result};
 use super::kind::Kind;
 use super::parse;
-use crate::spans::{Unknown, unknown_in};
+use crate::spans::unknown_in;
 
 /// A condition on a stream of events.
 ///

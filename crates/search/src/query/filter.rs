@@ -12,6 +12,7 @@ use timeline_archive::ShapeValues;
 use super::fields::Fields;
 use super::program::Programs;
 use super::text_plan::TextPlan;
+use super::unmet::is_thread;
 use super::{Needle, Query};
 use crate::message_lines::message_lines;
 
@@ -58,6 +59,16 @@ pub(super) enum Decision<'a> {
     Perhaps(Fields<'a>),
     /// Likewise, but nothing says what the values are.
     PerhapsUnknown,
+}
+
+impl<'a> Decision<'a> {
+    /// The fields that the conditions name and the definition has.
+    fn fields(&self) -> Vec<&'a str> {
+        match self {
+            Decision::Perhaps(fields) => fields.found.iter().map(|found| found.name).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl Query {
@@ -153,10 +164,7 @@ impl<'a> Filter<'a> {
         let name = thread.as_ref().and_then(|thread| thread.name.as_deref());
         let tid = thread.as_ref().map_or(tid, |thread| thread.tid);
         let pid = thread.as_ref().map_or(0, |thread| thread.pid);
-        let is_it = |wanted: &String| {
-            (tid != 0 && wanted.parse() == Ok(tid))
-                || name.is_some_and(|name| matches_pattern(wanted, name))
-        };
+        let is_it = |wanted: &String| is_thread(wanted, tid, name);
         let is_wanted_thread = threads.is_empty() || threads.iter().any(is_it);
         let decided = match is_wanted_thread && !pids.is_empty() {
             true if pid == 0 => ByThread::UnknownProcess,
@@ -165,6 +173,7 @@ impl<'a> Filter<'a> {
             _ => ByThread::NotWanted,
         };
         if thread.is_some() {
+            self.query.note_thread(tid, name);
             if self.threads.len() >= MOST_THREADS {
                 self.threads.clear();
             }
@@ -192,6 +201,7 @@ impl<'a> Filter<'a> {
         }
         if let Some(definition) = self.source.definition(id) {
             let (place, decision) = (id.0 as usize, decide(self.query, definition));
+            self.query.note(definition, &decision.fields());
             // Only defined events make this longer.
             if self.definitions.len() <= place {
                 self.definitions.resize_with(place + 1, || None);

@@ -7,7 +7,8 @@
 //! events: once for each definition and thread as far as it can, and by the values, which fields.rs
 //! finds and compare.rs compares, where it must. Of archives, columns.rs chooses events before they
 //! are made: program.rs has the conditions on the columns of a block, and bounds.rs those on
-//! numbers; text_plan/ says which values a message has if a text is in it.
+//! numbers; text_plan/ says which values a message has if a text is in it. unmet.rs tells
+//! the names of a query that are in no definition, and which ones are like them.
 
 mod bounds;
 mod columns;
@@ -26,6 +27,7 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 mod text_plan;
+mod unmet;
 mod zone;
 
 pub use expression::Expression;
@@ -33,6 +35,7 @@ pub use filter::Filter;
 pub use moment::moment;
 pub use needle::{Case, Needle};
 pub use range::{numbers, priorities};
+pub use unmet::Met;
 pub use zone::{local_now, local_zone};
 
 use std::ops::RangeInclusive;
@@ -68,6 +71,8 @@ pub struct Query {
     /// Of events that meet all conditions but [`Query::pids`], how many are of a process that is
     /// not known, so far: the timeline has forgotten their threads. Clones count together.
     pub of_unknown_process: Counter,
+    /// The names in these conditions that filters have met, so far.
+    pub met: Met,
 }
 
 /// Counts, for all its clones.

@@ -1,0 +1,58 @@
+//! Refuses misspelt names of events, categories and channels, before they change a live timeline.
+
+use std::collections::BTreeSet;
+
+use timeline::{Rules, Source, Unknown};
+
+use crate::failure::{Failure, Result};
+
+/// What a name is that is in no definition.
+#[derive(clap::Args)]
+pub struct Later {
+    /// A name that is like another one is that of events which are defined later: it is not
+    /// misspelt
+    #[arg(long)]
+    later: bool,
+}
+
+impl Later {
+    /// Fails with the first of these names that is like others.
+    pub fn refuse(&self, unknown: &[Unknown]) -> Result {
+        let misspelt = unknown.iter().find(|one| !one.may_come());
+        misspelt.filter(|_| !self.later).map_or(Ok(()), |one| {
+            let message = format!("{one} (if it is to be defined later, add --later)");
+            Err(Failure::Message(message))
+        })
+    }
+}
+
+/// The categories and names of events in rules that no definition has so far.
+pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
+    let names: BTreeSet<String> = source.definitions().map(|one| one.name()).collect();
+    if names.is_empty() {
+        // Where nothing is defined, nothing is misspelt.
+        return Vec::new();
+    }
+    // Behind the last dot are the words of the message, which have none.
+    let category = |name: &String| {
+        name.rsplit_once('.')
+            .map(|(category, _)| category.to_owned())
+    };
+    let categories: BTreeSet<String> = names.iter().filter_map(category).collect();
+    let unknown = |word: String| match word.strip_prefix(['+', '-']) {
+        Some(event) => Unknown::of("event", event, &names),
+        None => {
+            let (category, _) = word.split_once('=')?;
+            Unknown::of("category", category, &categories)
+        }
+    };
+    rules.words().filter_map(unknown).collect()
+}
+
+/// The first word of rules that is meant for events, and that no name of an event can match, as
+/// these have a dot.
+pub fn without_dot(rules: &Rules) -> Option<String> {
+    let is_without =
+        |word: &String| word.starts_with(['+', '-']) && !word.contains(['.', '*', '?']);
+    rules.words().find(is_without)
+}

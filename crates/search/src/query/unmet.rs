@@ -1,0 +1,158 @@
+//! The names of a query that no definition and no thread has, and which ones are like them.
+//!
+//! A filter notes the names that it meets, once for each definition and thread. So nobody has to
+//! look for definitions unless a name was not met, and then it may be misspelt.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use timeline::{Definition, Thread, Unknown, matches_pattern};
+
+use super::{Expression, Query};
+
+/// What a name is the name of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum What {
+    Category,
+    Event,
+    Field,
+    Thread,
+}
+
+/// The names of a query that filters have met. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Met(Arc<Mutex<HashSet<(What, String)>>>);
+
+impl Met {
+    fn lock(&self) -> MutexGuard<'_, HashSet<(What, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes those of the names that `is_met` says it of.
+    fn note(&self, what: What, names: &[String], is_met: impl Fn(&str) -> bool) {
+        for name in names.iter().filter(|name| is_met(name)) {
+            self.lock().insert((what, name.clone()));
+        }
+    }
+
+    fn has(&self, what: What, name: &str) -> bool {
+        self.lock().contains(&(what, name.to_owned()))
+    }
+}
+
+/// Whether a thread is the one of this name, a pattern, or of this number.
+pub fn is_thread(wanted: &str, tid: u32, name: Option<&str>) -> bool {
+    (tid != 0 && wanted.parse() == Ok(tid))
+        || name.is_some_and(|name| matches_pattern(wanted, name))
+}
+
+impl Query {
+    /// Notes which names a definition has; `fields` are those of it that the conditions name, if
+    /// its events may be wanted.
+    pub(super) fn note(&self, definition: &Definition, fields: &[&str]) {
+        let (category, met) = (&definition.category, &self.met);
+        if !category.is_empty() {
+            met.note(What::Category, &self.categories, |one| {
+                matches_pattern(one, category)
+            });
+            let name = definition.name();
+            met.note(What::Event, &self.events, |one| matches_pattern(one, &name));
+        }
+        let fields: Vec<_> = fields.iter().map(|&field| field.to_owned()).collect();
+        met.note(What::Field, &fields, |_| true);
+    }
+
+    /// Notes which names a thread has.
+    pub(super) fn note_thread(&self, tid: u32, name: Option<&str>) {
+        let is_it = |wanted: &str| is_thread(wanted, tid, name);
+        self.met.note(What::Thread, &self.threads, is_it);
+    }
+
+    /// The names of fields in its conditions, but no positions.
+    fn fields(&self) -> BTreeSet<&str> {
+        let all = self.expressions.iter().flat_map(Expression::fields);
+        all.filter(|field| field.parse::<usize>().is_err())
+            .collect()
+    }
+
+    fn unmet<'n>(
+        &self,
+        what: What,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> impl Iterator<Item = &'n str> {
+        let names = names.into_iter();
+        names.filter(move |name| !self.met.has(what, name))
+    }
+
+    /// Whether filters have met each category, event and field that it names.
+    pub fn has_met_definitions(&self) -> bool {
+        let [categories, events] = [&self.categories, &self.events].map(|names| names.iter());
+        let categories = self.unmet(What::Category, categories.map(String::as_str));
+        let events = self.unmet(What::Event, events.map(String::as_str));
+        let fields = self.unmet(What::Field, self.fields());
+        categories.chain(events).chain(fields).next().is_none()
+    }
+
+    /// Whether filters have met each thread that it names.
+    pub fn has_met_threads(&self) -> bool {
+        let threads = self.threads.iter().map(String::as_str);
+        self.unmet(What::Thread, threads).next().is_none()
+    }
+
+    /// The categories, events and fields that it names, which are in none of these definitions, and
+    /// which no filter has met.
+    pub fn unknown(&self, definitions: &[&Definition]) -> Vec<Unknown> {
+        let known = |definition: &&&Definition| !definition.category.is_empty();
+        let known: Vec<_> = definitions.iter().filter(known).collect();
+        let names: BTreeSet<String> = known.iter().map(|one| one.name()).collect();
+        let categories: BTreeSet<String> = known.iter().map(|one| one.category.clone()).collect();
+        let wanted = self.unmet(What::Category, self.categories.iter().map(String::as_str));
+        let unknown = wanted.filter_map(|one| Unknown::of("category", one, &categories));
+        let mut unknown: Vec<_> = unknown.collect();
+        let wanted = self.unmet(What::Event, self.events.iter().map(String::as_str));
+        unknown.extend(wanted.filter_map(|one| Unknown::of("event", one, &names)));
+        unknown.extend(self.unknown_fields(definitions));
+        unknown
+    }
+
+    /// Those fields that are in no definition of an event that may be wanted.
+    fn unknown_fields(&self, definitions: &[&Definition]) -> Vec<Unknown> {
+        let may_be_wanted = definitions.iter().filter(|one| self.may_want(one));
+        let (mut fields, mut any) = (BTreeSet::new(), false);
+        for definition in may_be_wanted {
+            any = true;
+            fields.extend(definition.fields().map(|field| field.name.to_owned()));
+        }
+        if !any {
+            // What they could have is not known.
+            return Vec::new();
+        }
+        let is_any = self.categories.is_empty() && self.priorities.is_none();
+        let of = match &self.events[..] {
+            [] if is_any => None,
+            [event] => Some(event.as_str()),
+            _ => Some("the wanted events"),
+        };
+        let wanted = self.unmet(What::Field, self.fields());
+        let unknown = wanted.filter_map(|field| Unknown::field(field, of, &fields));
+        unknown.collect()
+    }
+
+    /// The threads that it names, which are none of these, and which no filter has met.
+    pub fn unknown_threads(&self, threads: &[Thread]) -> Vec<Unknown> {
+        let shown = |thread: &Thread| match &thread.name {
+            Some(name) if !name.is_empty() => name.clone(),
+            _ => thread.tid.to_string(),
+        };
+        let names: BTreeSet<String> = threads.iter().map(shown).collect();
+        let is_there = |wanted: &str| {
+            let mut threads = threads.iter();
+            threads.any(|one| is_thread(wanted, one.tid, one.name.as_deref()))
+        };
+        let wanted = self.unmet(What::Thread, self.threads.iter().map(String::as_str));
+        let missing = wanted.filter(|one| !is_there(one));
+        missing
+            .filter_map(|one| Unknown::of("thread", one, &names))
+            .collect()
+    }
+}

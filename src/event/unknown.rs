@@ -1,0 +1,183 @@
+//! A name that was asked for and is nowhere, and the names that are like it.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+
+use super::{matches_pattern, nearest};
+
+/// At most so many names are told if none is like it.
+const MOST: usize = 8;
+
+/// A name of which there is nothing: of an event, a field, a category, a thread, and so on.
+///
+/// # Example
+/// ```
+/// use timeline::Unknown;
+///
+/// let names = ["engine.breath", "http.request"].map(str::to_owned);
+/// let unknown = Unknown::of("span", "engine.braeth", &names.into()).expect("it is misspelt");
+/// assert_eq!(unknown.to_string(), "there is no span engine.braeth; did you mean engine.breath?");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    what: &'static str,
+    name: String,
+    /// The event whose field it should be.
+    of: Option<String>,
+    near: Vec<String>,
+    all: Vec<String>,
+}
+
+impl Unknown {
+    /// `None` if the pattern matches one of the names. `what` they are the names of: "event", say.
+    pub fn of(what: &'static str, pattern: &str, names: &BTreeSet<String>) -> Option<Unknown> {
+        let is_known = names.iter().any(|name| matches_pattern(pattern, name));
+        (!is_known).then(|| Unknown::among(what, pattern, names))
+    }
+
+    /// `None` if the field is one of these, which are those of an event, or of any if there is
+    /// none. A number is the position of a value, and known.
+    pub fn field(field: &str, event: Option<&str>, fields: &BTreeSet<String>) -> Option<Unknown> {
+        let is_known = field.parse::<usize>().is_ok() || fields.contains(field);
+        (!is_known).then(|| Unknown {
+            of: event.map(str::to_owned),
+            ..Unknown::among("field", field, fields)
+        })
+    }
+
+    /// A name that is none of these.
+    pub fn among(what: &'static str, name: &str, names: &BTreeSet<String>) -> Unknown {
+        let near = nearest(name, names.iter().map(String::as_str));
+        Unknown {
+            what,
+            name: name.to_owned(),
+            of: None,
+            near: near.into_iter().map(str::to_owned).collect(),
+            all: names.iter().cloned().collect(),
+        }
+    }
+
+    /// What it should be the name of.
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// The name that was asked for.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it may be the name of something that a program defines only later: it is a pattern,
+    /// or no name is like it. A name that is like another one is taken for misspelt, unless it has
+    /// one or two letters or differs by its digits only, and so is that of a field which an event
+    /// that is defined does not have, unless its event is a pattern.
+    pub fn may_come(&self) -> bool {
+        match &self.of {
+            Some(event) => is_pattern(event),
+            None => self.is_pattern() || self.name.chars().count() < 3 || !self.is_misspelt(),
+        }
+    }
+
+    /// Whether other names are like it.
+    pub fn has_near(&self) -> bool {
+        !self.near.is_empty()
+    }
+
+    fn is_misspelt(&self) -> bool {
+        let without_digits = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
+        let own = without_digits(&self.name);
+        self.near.iter().any(|name| without_digits(name) != own)
+    }
+
+    /// Whether it is a pattern. Names of fields are none.
+    pub fn is_pattern(&self) -> bool {
+        self.what != "field" && is_pattern(&self.name)
+    }
+
+    /// The error of somebody who reads what goes on: it has a way out for a name that comes later.
+    pub fn while_it_goes_on(&self) -> String {
+        match &self.of {
+            Some(event) => format!(
+                "{self} (if an event with it is still to be defined, write its name as a pattern: \
+                 {event}*)"
+            ),
+            None => format!(
+                "{self} (if it is still to be defined, write it as a pattern: {}*)",
+                self.name
+            ),
+        }
+    }
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?'])
+}
+
+impl Display for Unknown {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no {} {}", self.what, self.name)?;
+        if let Some(of) = &self.of {
+            write!(f, " in {of}")?;
+        }
+        match (&self.near[..], &self.all[..]) {
+            ([one], _) => write!(f, "; did you mean {one}?"),
+            ([some @ .., last], _) => write!(f, "; did you mean {} or {last}?", some.join(", ")),
+            ([], []) => write!(f, ", nor any other {}", self.what),
+            ([], all) => {
+                let more = if all.len() > MOST { ", …" } else { "" };
+                let all = all[..all.len().min(MOST)].join(", ");
+                write!(f, "; there are: {all}{more}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+        names.map(str::to_owned).into()
+    }
+
+    #[test]
+    fn what_is_there_is_not_unknown_and_what_is_not_is_told_with_what_is() {
+        let categories = names(["engine", "net"]);
+        let told = |name: &str| Unknown::of("category", name, &categories).map(|u| u.to_string());
+        for name in ["engine", "eng*", "n?t"] {
+            assert_eq!(told(name), None, "{name}");
+        }
+        let near = "there is no category engin; did you mean engine?";
+        assert_eq!(told("engin").as_deref(), Some(near));
+        let far = "there is no category disk; there are: engine, net";
+        assert_eq!(told("disk").as_deref(), Some(far));
+        let none = Unknown::of("tag", "x", &BTreeSet::new()).expect("there is none");
+        assert_eq!(none.to_string(), "there is no tag x, nor any other tag");
+    }
+
+    #[test]
+    fn a_field_is_a_name_or_a_position_of_one_event_or_of_any() {
+        let fields = names(["bytes", "host"]);
+        assert_eq!(Unknown::field("bytes", None, &fields), None);
+        assert_eq!(Unknown::field("0", Some("net.sent"), &fields), None);
+        let told = |event| Unknown::field("bytez", event, &fields).map(|u| u.to_string());
+        let of_any = "there is no field bytez; did you mean bytes?";
+        assert_eq!(told(None).as_deref(), Some(of_any));
+        let of_one = "there is no field bytez in net.sent; did you mean bytes?";
+        assert_eq!(told(Some("net.sent")).as_deref(), Some(of_one));
+    }
+
+    #[test]
+    fn only_what_is_like_another_name_is_surely_misspelt() {
+        let events = names(["net.sent"]);
+        let may_come = |name: &str| Unknown::of("event", name, &events).map(|u| u.may_come());
+        assert_eq!(may_come("net.snt"), Some(false));
+        assert_eq!(may_come("net.snt*"), Some(true));
+        assert_eq!(may_come("disk.read"), Some(true));
+        let channels = names(["bbc1", "a"]);
+        let may_come = |name: &str| Unknown::of("channel", name, &channels).map(|u| u.may_come());
+        assert_eq!(may_come("bbc2"), Some(true));
+        assert_eq!(may_come("b"), Some(true));
+        assert_eq!(may_come("bcb1"), Some(false));
+    }
+}
