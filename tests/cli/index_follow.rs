@@ -95,3 +95,27 @@ fn following_ends_upon_a_signal_and_with_what_is_there() {
     let shown = succeed(&["index", "--follow", &path]).stdout;
     assert!(shown.starts_with("1 line, "), "{shown}");
 }
+
+#[test]
+fn a_signal_ends_it_while_it_indexes() {
+    const LINES: usize = 400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let [log, path] = ["a.log", "a.tla"].map(|name| folder.path().join(name));
+    let mut random = Random(40);
+    let line = |_| format!("request {:x} of {:x}\n", random.next(), random.next());
+    fs::write(&log, (0..LINES).map(line).collect::<String>()).unwrap();
+    let [log, path] = [log, path].map(|path| path.display().to_string());
+    succeed(&["import", &log, "-o", &path]);
+    let follower = Running::start(&["index", "--follow", &path, "--json"]);
+    let index = format!("{path}.idx");
+    eventually("the index to be begun", || fs::exists(&index).unwrap());
+    follower.signal(Signal::SIGTERM);
+    let (shown, _) = follower.succeed();
+    let shown: serde_json::Value = serde_json::from_str(&shown[0]).unwrap();
+    // It would take seconds to index all of it.
+    assert!(shown["missing"].as_u64() > Some(0), "{shown}");
+    // The next one goes on.
+    let whole = succeed(&["index", &path, "--json"]).json();
+    assert_eq!(whole[0]["missing"], 0);
+    assert_eq!(whole[0]["lines"], LINES);
+}

@@ -22,7 +22,8 @@ use crate::target::{Opened, Target};
 /// belongs to another archive, is noticed and made again.
 ///
 /// With --follow, it indexes what a recorder appends, whenever that is much, until the recorder has
-/// ended or a signal comes. So the first search of a long recording need not wait.
+/// ended or a signal comes, which ends it with what is indexed by then. So the first search of a
+/// long recording need not wait.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -107,18 +108,21 @@ fn open(args: &Args) -> Result<Archive> {
 
 /// Indexes what is missing.
 fn complete(args: &Args, archive: &Archive) -> Result<Coverage> {
-    let covered = complete_unless_busy(args, archive)?;
-    covered.map_err(|busy| Failure::Message(indexing::told(&busy)))
+    let mut index = Index::open(archive);
+    complete_unless_busy(args, &mut index, || true)?
+        .map_err(|busy| Failure::Message(indexing::told(&busy)))?;
+    Ok(index.coverage())
 }
 
-/// Likewise. The second error is that another process writes the index.
+/// Indexes what is missing, as long as `goes_on` returns true. The second error is that another
+/// process writes the index.
 fn complete_unless_busy(
     args: &Args,
-    archive: &Archive,
-) -> Result<std::result::Result<Coverage, (PathBuf, io::Error)>> {
-    let mut index = Index::open(archive);
-    match indexing::update(&mut index, args.target.path()) {
-        Ok(()) => Ok(Ok(index.coverage())),
+    index: &mut Index,
+    goes_on: impl Fn() -> bool,
+) -> Result<std::result::Result<(), (PathBuf, io::Error)>> {
+    match indexing::update(index, args.target.path(), goes_on) {
+        Ok(()) => Ok(Ok(())),
         Err(busy) if busy.1.kind() == io::ErrorKind::WouldBlock => Ok(Err(busy)),
         Err(failed) => Err(Failure::Message(indexing::told(&failed))),
     }
@@ -128,24 +132,29 @@ fn complete_unless_busy(
 /// signal comes. A search may index it at the same time.
 fn follow(args: &Args) -> Result<(Archive, Coverage)> {
     let signals = Signals::catch()?;
+    let goes_on = || signals.count() == 0;
     let mut is_last = false;
     loop {
         let begun = Instant::now();
         let archive = open(args)?;
-        let is_worthwhile = indexing::is_worthwhile(&Index::open(&archive));
+        let mut index = Index::open(&archive);
+        let is_worthwhile = indexing::is_worthwhile(&index);
         let pause = PAUSE.max(SHARE * begun.elapsed());
-        if is_last || is_worthwhile {
-            let covered = complete_unless_busy(args, &archive)?;
-            if let Some(covered) = covered.ok().filter(|_| is_last) {
-                return Ok((archive, covered));
-            }
+        let mut is_done = false;
+        if goes_on() && (is_last || is_worthwhile) {
+            is_done = complete_unless_busy(args, &mut index, goes_on)?.is_ok() && is_last;
         }
+        if is_done || !goes_on() {
+            let covered = index.coverage();
+            drop(index);
+            return Ok((archive, covered));
+        }
+        drop(index);
         // More may have been recorded since it was opened: it is looked at once more.
         is_last |= !archive.is_recorded();
-        match signals.wait(pause) {
-            Woken::Timeout => {}
-            Woken::Interrupted => is_last = true,
-            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+        // A signal is noticed where the archive was opened, which says what its index has.
+        if signals.wait(pause) == Woken::OutputClosed {
+            return Err(Failure::ClosedPipe);
         }
     }
 }

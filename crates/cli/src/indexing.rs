@@ -24,7 +24,7 @@ pub fn of<'a>(path: &Path, archive: &'a Archive) -> (Index<'a>, bool) {
     if !is_worthwhile(&index) {
         return (index, false);
     }
-    let failed = update(&mut index, path).err();
+    let failed = update(&mut index, path, || true).err();
     if let Some(failed) = &failed
         && index.coverage().missing > WORTHWHILE
         && std::io::stderr().is_terminal()
@@ -57,13 +57,18 @@ pub fn told((path, error): &(PathBuf, std::io::Error)) -> String {
     format!("cannot write {}: {reason}", path.display())
 }
 
-/// Indexes what is missing, and shows the progress on a terminal.
-pub fn update(index: &mut Index, path: &Path) -> Result<(), (PathBuf, std::io::Error)> {
+/// Indexes what is missing, as long as `goes_on` returns true, and shows the progress on a
+/// terminal.
+pub fn update(
+    index: &mut Index,
+    path: &Path,
+    goes_on: impl Fn() -> bool,
+) -> Result<(), (PathBuf, std::io::Error)> {
     let (total, mut shown) = (index.coverage().bytes, None::<Instant>);
     let begun = Instant::now();
-    let result = index.update(|done| {
+    let result = index.update_while(|done| {
         if shown.unwrap_or(begun).elapsed() < OFTEN {
-            return;
+            return goes_on();
         }
         let mut terminal = std::io::stderr().lock();
         if terminal.is_terminal() {
@@ -76,6 +81,7 @@ pub fn update(index: &mut Index, path: &Path) -> Result<(), (PathBuf, std::io::E
                 path.display()
             );
         }
+        goes_on()
     });
     if shown.is_some() {
         let _ = write!(std::io::stderr().lock(), "\r\x1b[K");

@@ -232,7 +232,7 @@ fn search(
     let mut index = archive.map(|archive| indexing::of(reading.path(), archive));
     let selection = index.as_mut().map(|(index, is_made)| {
         let selection = search.choose(index, stats);
-        if index.is_damaged() && indexing::update(index, reading.path()).is_ok() {
+        if index.is_damaged() && indexing::update(index, reading.path(), || true).is_ok() {
             *is_made = true;
             return search.choose(index, stats);
         }

@@ -19,6 +19,9 @@ use crate::programs::Programs;
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 use crate::unmatched::{self, Whole};
 
+/// How many events are read before a signal is looked for.
+const LOOKS: u64 = 4096;
+
 /// Prints events until no recorder writes any more, or a signal comes. Returns how many entries
 /// were missed.
 pub fn follow(
@@ -37,8 +40,18 @@ pub fn follow(
         left -= usize::from(is_among_newest && !event.important);
         is_among_newest
     };
-    let newest = Durations::new(archive, events.by_ref()).filter(|event| are_shown.has(event));
+    // All of a large archive is read if few of its events are wanted.
+    let mut read = 0_u64;
+    let mut is_ended = || {
+        read += 1;
+        read.is_multiple_of(LOOKS) && signals.count() > 0
+    };
+    let all = Durations::new(archive, events.by_ref()).take_while(|_| !is_ended());
+    let newest = all.filter(|event| are_shown.has(event));
     let mut batch: Vec<Event> = newest.take_while(|event| is_among_newest(event)).collect();
+    if signals.count() > 0 {
+        return Ok(0);
+    }
     let first = batch.iter().take_while(|event| event.important).count();
     batch[..first].reverse();
     batch[first..].reverse();

@@ -147,6 +147,21 @@ impl<'a> Index<'a> {
     /// # Errors
     /// Those of writing, and the path of the index. What was written before is not lost.
     pub fn update(&mut self, mut progress: impl FnMut(u64)) -> Result<(), (PathBuf, io::Error)> {
+        self.update_while(|done| {
+            progress(done);
+            true
+        })
+    }
+
+    /// Like [`Index::update`], but only as long as `go_on` returns true, which is asked before each
+    /// part of the archive. What is indexed by then is written, and the next update goes on there.
+    ///
+    /// # Errors
+    /// Those of `update`.
+    pub fn update_while(
+        &mut self,
+        mut go_on: impl FnMut(u64) -> bool,
+    ) -> Result<(), (PathBuf, io::Error)> {
         let (mut done, archive) = (0, self.archive);
         let Known { units, files, .. } = self.own();
         for (number, file) in files.iter_mut().enumerate() {
@@ -164,10 +179,11 @@ impl<'a> Index<'a> {
                 file.take(archive, units, found);
                 let outline = archive.new_outline(number).filter(|_| lacks_outline);
                 let beside = (writing, outline);
-                file.go_on(archive, units, beside, |bytes| {
-                    progress(done + bytes);
-                })
-                .map_err(failed)?;
+                if !go_on(done) {
+                    break;
+                }
+                file.go_on(archive, units, beside, |bytes| go_on(done + bytes))
+                    .map_err(failed)?;
             }
             done += units[file.units.clone()]
                 .last()

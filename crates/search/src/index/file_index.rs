@@ -194,8 +194,8 @@ impl FileIndex {
         self.indexed.end..(self.units.end - open).max(self.indexed.end)
     }
 
-    /// Indexes the units that are missing, and adds a new outline. Calls `progress` with the bytes
-    /// of the file that are done.
+    /// Indexes the units that are missing, and adds a new outline, as long as `goes_on` returns
+    /// true: it is asked with the bytes of the file that are done.
     ///
     /// # Errors
     /// Those of writing. What was written before stays.
@@ -204,11 +204,11 @@ impl FileIndex {
         archive: &Archive,
         units: &[UnitInfo],
         (mut writing, outline): (Writing, Option<Outline>),
-        progress: impl FnMut(u64),
+        goes_on: impl FnMut(u64) -> bool,
     ) -> io::Result<()> {
         let root = match self.missing(units).is_empty() {
             true => Some(std::mem::take(&mut self.root)),
-            false => self.add_missing(archive, units, &mut writing, progress)?,
+            false => self.add_missing(archive, units, &mut writing, goes_on)?,
         };
         let Some(mut root) = root else {
             return Ok(());
@@ -222,14 +222,14 @@ impl FileIndex {
         Ok(())
     }
 
-    /// Indexes the units that are missing. Returns the root, or nothing if the archive cannot be
-    /// indexed.
+    /// Indexes the units that are missing, as long as `goes_on` returns true. Returns the root, or
+    /// nothing if the archive cannot be indexed.
     fn add_missing(
         &mut self,
         archive: &Archive,
         units: &[UnitInfo],
         writing: &mut Writing,
-        mut progress: impl FnMut(u64),
+        mut goes_on: impl FnMut(u64) -> bool,
     ) -> io::Result<Option<Root>> {
         let (mut builder, mut root) = self.reopen(archive, writing)?;
         let (mut reader, mut events) = (archive.unit_reader(), Vec::new());
@@ -246,7 +246,8 @@ impl FileIndex {
                 writing.clear()?;
                 return Ok(None);
             }
-            if builder.is_full() || number + 1 == missing.end {
+            let is_last = !goes_on(self.end_of(unit)) || number + 1 == missing.end;
+            if builder.is_full() || is_last {
                 (root.covered, root.digest) = (self.end_of(unit), unit.digest);
                 let (mut bytes, old) = (Vec::new(), root.segments.len());
                 if !builder.is_empty() {
@@ -255,7 +256,9 @@ impl FileIndex {
                 builder.add_names(&mut root);
                 root = writing.append(&bytes, root, old)?;
             }
-            progress(self.end_of(unit));
+            if is_last {
+                break;
+            }
         }
         Ok(Some(root))
     }

@@ -115,3 +115,43 @@ fn an_archive_that_did_not_change_is_opened_by_its_outline() {
         check_opened(&both, false);
     }
 }
+
+#[test]
+fn an_index_that_somebody_ends_keeps_what_is_written_and_is_completed_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flight.tla");
+    let logged = |number: usize| Logged {
+        ring: false,
+        time: 0,
+        is_important: false,
+        template: 0,
+        text: format!("text {number}"),
+        // A block of its own for each ten.
+        ends: number % 10 == 9,
+    };
+    let all: Vec<_> = (0..200).map(logged).collect();
+    append(&path, &all, 0, Form::Blocks);
+    let archive = Archive::open(&path).unwrap();
+    let missing = || Index::open(&archive).coverage().missing;
+    let (all, mut before) = (missing(), missing());
+    for parts in [0, 1, 3] {
+        let mut index = Index::open(&archive);
+        let mut asked = 0..;
+        index
+            .update_while(|_| asked.next().unwrap_or(0) < parts)
+            .unwrap();
+        let now = missing();
+        assert!(
+            now > 0 && (parts == 0 && now == all || now < before),
+            "{parts}: {now}"
+        );
+        assert_eq!(index.coverage().missing, now);
+        before = now;
+        let needle = Needle::text("text 1", Case::Sensitive).unwrap();
+        check(&archive, &mut index, &needle);
+    }
+    let mut index = Index::open(&archive);
+    index.update(|_| ()).unwrap();
+    assert_eq!(missing(), 0);
+    check_lines(&archive, &index, 7);
+}
