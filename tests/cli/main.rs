@@ -41,6 +41,7 @@ mod messages;
 mod misspelt;
 mod mixture;
 mod namespaces;
+mod newcomer;
 mod off;
 mod queries;
 mod reading;

@@ -85,7 +85,22 @@ pub fn command() -> clap::Command {
     }
     // Building adds the verb `help`.
     command.build();
-    command.mut_subcommand("help", |help| help.about("Show the help of a verb"))
+    let verbs: Vec<_> = command.get_subcommands().cloned().collect();
+    command.mut_subcommand("help", |help| {
+        let help = help.about("Show the help of a verb");
+        let help = help.subcommand_value_name("VERB");
+        let help = help.subcommand_help_heading("Verbs");
+        // Its own verbs have neither a text, nor are they hidden as others are.
+        verbs.iter().fold(help, |help, verb| {
+            let about = match verb.get_name() {
+                "help" => Some("Show this help".into()),
+                _ => verb.get_about().cloned(),
+            };
+            help.mut_subcommand(verb.get_name(), |of| {
+                of.about(about.unwrap_or_default()).hide(verb.is_hide_set())
+            })
+        })
+    })
 }
 
 fn examples_help(examples: &[Example]) -> String {

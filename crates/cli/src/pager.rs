@@ -18,18 +18,45 @@ pub struct Pager(Option<JoinHandle<()>>);
 
 impl Pager {
     /// Starts TIMELINE_PAGER, PAGER or less, if standard output is a terminal. If the variable is
-    /// empty or cat, there is no pager.
+    /// empty or cat, there is no pager. If it names a program that is not there, that is told, and
+    /// the output goes to the terminal as it is.
     pub fn start() -> Pager {
         let named = ["TIMELINE_PAGER", "PAGER"]
             .into_iter()
             .find_map(|name| timeline::variable(name)?.into_string().ok());
+        let is_named = named.is_some();
         let command = named.unwrap_or_else(|| "less".into());
         if !output::is_terminal() || ["", "cat"].contains(&command.trim()) {
+            return Pager(None);
+        }
+        if let Some(missing) = missing(&command).filter(|_| is_named) {
+            output::say(format_args!(
+                "there is no pager {missing}: expected the name of a program in TIMELINE_PAGER or \
+                 PAGER"
+            ));
             return Pager(None);
         }
         // Without less, the output goes to the terminal as it is.
         Pager(begin(&command).ok())
     }
+}
+
+/// The program of a command of the shell, if it is surely not there.
+fn missing(command: &str) -> Option<&str> {
+    // Variables may stand before it.
+    let program = command
+        .split_whitespace()
+        .find(|word| !word.contains('='))?;
+    let is_plain = |c: char| c.is_alphanumeric() || "/._+-".contains(c);
+    let looked_for = || {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "command -v -- \"$1\"", "sh", program]);
+        shell.stdin(Stdio::null()).stdout(Stdio::null());
+        shell.stderr(Stdio::null()).status()
+    };
+    let is_missing =
+        program.chars().all(is_plain) && looked_for().is_ok_and(|status| !status.success());
+    is_missing.then_some(program)
 }
 
 fn begin(command: &str) -> io::Result<JoinHandle<()>> {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use timeline::files::NewFile;
 use timeline_archive::{Archive, CopyTotals};
@@ -37,6 +37,10 @@ pub const EXAMPLES: &[Example] = &[(
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    if args.output == Path::new("-") {
+        let message = "OUT must be a file, got -; an archive is written to a file";
+        return Err(Failure::misuse("repair", message));
+    }
     let archive = Archive::open(&args.path)?;
     health::refuse_own_file(&args.path, &args.output)?;
     health::refuse_empty(&args.path, &archive)?;

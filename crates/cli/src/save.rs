@@ -1,6 +1,8 @@
 //! `timeline save`: copies a timeline or an archive to a file.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use timeline::live_file;
 use timeline_archive::Archive;
@@ -17,7 +19,7 @@ use crate::unmatched::{self, Whole};
 /// Save a snapshot of a timeline to a file, even while programs log
 ///
 /// Every event in the file is complete. If FILE exists, it is replaced completely or not at all.
-/// All verbs that read a timeline also read the snapshot.
+/// All verbs that read a timeline also read the snapshot. With -, it goes to standard output.
 ///
 /// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
 ///
@@ -29,7 +31,7 @@ pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// File to write
+    /// File to write, or - for standard output
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -46,6 +48,10 @@ pub const EXAMPLES: &[Example] = &[
     (
         "The ring of the previous run",
         "timeline save /timeline.prev crash.timeline",
+    ),
+    (
+        "The events of a program on another host",
+        "ssh host timeline save /timeline - | timeline dump -",
     ),
     (
         "Keep only errors and warnings",
@@ -70,15 +76,39 @@ pub fn run(args: &Args) -> Result {
             format!("the FILE to write is missing: {name} is a name in shared memory"),
         ));
     }
+    if args.file == Path::new("-") {
+        return to_standard_output(args);
+    }
+    to_file(args, &args.file)
+}
+
+/// Saves to a file that nobody else sees, and writes that, because a snapshot is not written in the
+/// order of its bytes.
+fn to_standard_output(args: &Args) -> Result {
+    if output::is_terminal() {
+        let message = "standard output is a terminal; name a FILE, or redirect it";
+        return Err(Failure::Message(message.into()));
+    }
+    let failed = |error| Failure::Message(format!("cannot write a temporary file: {error}"));
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let file = folder.path().join("saved");
+    to_file(args, &file)?;
+    let mut saved = File::open(&file).map_err(failed)?;
+    let mut out = output::stdout();
+    io::copy(&mut saved, &mut out)?;
+    Ok(out.flush()?)
+}
+
+fn to_file(args: &Args, file: &Path) -> Result {
     match args.target.open()? {
         Opened::Ring(at) => {
             let query = args.filters.query();
             let is_all = query.is_empty();
             let saved = match is_all {
-                true => at.save(&args.file)?,
+                true => at.save(file)?,
                 false => {
                     let mut filter = query.on(&*at);
-                    at.save_only(&args.file, |event| filter.matches(event))?
+                    at.save_only(file, |event| filter.matches(event))?
                 }
             };
             let mut lost = match saved.overwritten {
@@ -92,17 +122,17 @@ pub fn run(args: &Args) -> Result {
             tell(args, saved.events, saved.bytes, &lost);
             unmatched::tell(&query, &[Whole::Ring(&at)]);
         }
-        Opened::Archive(archive) => save(&archive, args)?,
+        Opened::Archive(archive) => save(&archive, args, file)?,
     }
     Ok(())
 }
 
-fn save(archive: &Archive, args: &Args) -> Result {
-    health::refuse_own_file(args.target.path(), &args.file)?;
+fn save(archive: &Archive, args: &Args, file: &Path) -> Result {
+    health::refuse_own_file(args.target.path(), file)?;
     health::refuse_empty(args.target.path(), archive)?;
     let query = args.filters.query();
     if !query.is_empty() {
-        let saved = archive.save_where(&args.file, &mut query.on(archive))?;
+        let saved = archive.save_where(file, &mut query.on(archive))?;
         let left_out = things(saved.left_out, "event");
         let lost = format!("; {left_out} left out by the filter");
         tell(args, saved.events, saved.bytes, &lost);
@@ -110,7 +140,7 @@ fn save(archive: &Archive, args: &Args) -> Result {
         health::report(args.target.path(), archive, saved.lost);
         return Ok(());
     }
-    let saved = archive.save(&args.file)?;
+    let saved = archive.save(file)?;
     let left_out = match saved.left_out {
         0 => String::new(),
         bytes => format!(
@@ -125,7 +155,11 @@ fn save(archive: &Archive, args: &Args) -> Result {
 }
 
 fn tell(args: &Args, events: u64, bytes: u64, lost: &str) {
-    let (from, to) = (args.target.path().display(), args.file.display());
+    let from = args.target.path().display();
+    let to = match args.file == Path::new("-") {
+        true => "standard output".into(),
+        false => args.file.display().to_string(),
+    };
     let (events, size) = (things(events, "event"), Bytes(bytes));
     output::say(format_args!(
         "saved {events} of {from} to {to} ({size}){lost}"

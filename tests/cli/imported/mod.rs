@@ -422,7 +422,7 @@ fn what_cannot_be_imported_is_refused() {
         assert!(!Path::new(&archive).exists());
     }
     let ran = run(&["import", &log, "-o", &log]);
-    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("exists already"), "{ran:?}");
     assert_eq!(fs::read(&log).unwrap(), b"a\n");
     fs::set_permissions(folder, Permissions::from_mode(0o700)).unwrap();

@@ -214,7 +214,7 @@ fn cannot_create(args: &Args, error: &io::Error) -> Failure {
         io::ErrorKind::AlreadyExists => {
             let path = path.display();
             let message = format!("{path} exists already; choose another file, or remove it first");
-            Failure::misuse("import", message)
+            Failure::Message(message)
         }
         _ => Failure::Message(permission::failed("create", path, error)),
     }

@@ -5,7 +5,7 @@ mod progress;
 mod report;
 mod size;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -176,6 +176,11 @@ impl Args {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    if args.output == Path::new("-") {
+        let message = "-o must be a file or a directory, got -; `timeline save PATH -` writes to \
+                       standard output, and `timeline tail PATH` prints events";
+        return Err(Failure::misuse("record", message));
+    }
     let keeping = args.keeping()?;
     if let Some(core) = args.cpu {
         // Threads that are started later inherit it.

@@ -7,9 +7,10 @@ mod stats;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
-use timeline::Order;
+use timeline::{Attached, Order};
 use timeline_archive::{Archive, Select};
 use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
 
@@ -183,7 +184,8 @@ pub fn run(args: &Args) -> Result {
     };
     let readings = targets.iter().map(|target| {
         let begun = Instant::now();
-        open(target).map(|reading| (reading, begun.elapsed()))
+        let reading = open(target).map_err(|failure| swapped(failure, target.path(), wanted));
+        reading.map(|reading| (reading, begun.elapsed()))
     });
     let readings: Vec<_> = readings.collect::<Result<_>>()?;
     for (reading, opened) in &readings {
@@ -202,6 +204,21 @@ pub fn run(args: &Args) -> Result {
     match found {
         0 => Err(Failure::NothingFound),
         _ => Ok(()),
+    }
+}
+
+/// Adds to an error that words may stand in the order of grep, if the last one can be read and
+/// this one is not there.
+fn swapped(failure: Failure, path: &Path, wanted: &str) -> Failure {
+    let can_be_read = || Path::new(wanted).exists() || Attached::open(wanted).is_ok();
+    match failure {
+        Failure::Message(message) if !path.exists() && can_be_read() => {
+            let meant = format!("timeline search {wanted} {}", path.display());
+            Failure::Message(format!(
+                "{message}; QUERY stands behind PATH: did you mean `{meant}`?"
+            ))
+        }
+        other => other,
     }
 }
 
