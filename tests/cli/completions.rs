@@ -18,8 +18,11 @@ fn path() -> String {
 struct Live(String);
 
 impl Live {
-    fn new() -> Live {
-        let live = Live(format!("/timeline-test-complete-{}", std::process::id()));
+    fn new(test: &str) -> Live {
+        let live = Live(format!(
+            "/timeline-test-complete-{test}-{}",
+            std::process::id()
+        ));
         for name in live.names() {
             drop(timeline::Timeline::with_size(&name, 256, 4096).unwrap());
         }
@@ -62,7 +65,7 @@ fn typed(shell: &str, lines: &str, dir: &Path) -> String {
 
 #[test]
 fn shells_complete_live_names() {
-    let (live, dir) = (Live::new(), TempDir::new().unwrap());
+    let (live, dir) = (Live::new("typed"), TempDir::new().unwrap());
     for (shell, file) in [("bash", "bash"), ("zsh", "_timeline"), ("fish", "fish")] {
         let mut generate = Command::new(env!("CARGO_BIN_EXE_timeline"));
         let script = succeed(
@@ -120,4 +123,92 @@ fn shells_complete_live_names() {
     let offered = String::from_utf8(succeed(&mut fish, "fish").stdout).unwrap();
     assert_eq!(offered, format!("{}\tLive timeline\n", live.names()[0]));
     assert!(!dir.path().join("PWNED").exists());
+}
+
+/// The verbs that take a name in shared memory.
+const NAMED: &[&str] = &[
+    "info",
+    "dump",
+    "tail",
+    "search",
+    "index",
+    "stats",
+    "events",
+    "histogram",
+    "outliers",
+    "serve",
+    "save",
+    "record",
+    "export",
+    "priority",
+    "enable",
+    "disable",
+    "channel",
+    "sample",
+    "watch",
+    "rm",
+    "demo",
+];
+
+/// What a shell offers behind these words, the last of which has only begun.
+fn offered(shell: &str, words: &[&str], dir: &Path) -> String {
+    let line = words.join(" ");
+    let script = match shell {
+        "bash" => format!(
+            "source ./bash; COMP_WORDS=({line}); COMP_CWORD={}; COMPREPLY=(); \
+             _timeline_with_names timeline {} {}; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            words.len() - 1,
+            words[words.len() - 1],
+            words[words.len() - 2]
+        ),
+        _ => format!("source ./fish; complete -C '{line}'"),
+    };
+    let mut shell = limited(shell);
+    if shell.get_program() == "fish" {
+        shell.arg("--no-config");
+    }
+    shell.args(["-c", &script]).current_dir(dir);
+    shell.env("HOME", dir).env("PATH", path());
+    String::from_utf8(succeed(&mut shell, "shells").stdout).unwrap()
+}
+
+#[test]
+fn every_verb_that_takes_a_name_completes_it() {
+    let (live, dir) = (Live::new("each"), TempDir::new().unwrap());
+    for shell in ["bash", "fish", "zsh"] {
+        let mut generate = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        let script = generate.args(["generate", "completions", shell]);
+        let script = succeed(script, "the command").stdout;
+        fs::write(dir.path().join(shell), script).unwrap();
+    }
+    let name = &live.names()[0];
+    let begun = &name[..name.len() - 2];
+    for shell in ["bash", "fish"] {
+        let is_offered = |words: &[&str]| {
+            let offered = offered(shell, words, dir.path());
+            offered.lines().any(|line| line.starts_with(&**name))
+        };
+        for verb in NAMED {
+            assert!(is_offered(&["timeline", verb, begun]), "{shell}: {verb}");
+            let global = ["timeline", "--color", "never", "--no-pager", verb, begun];
+            assert!(is_offered(&global), "{shell}: {verb}");
+        }
+        // In search, -i has no value.
+        assert!(is_offered(&["timeline", "search", "-i", begun]), "{shell}");
+        assert!(
+            is_offered(&["timeline", "dump", "/other", begun]),
+            "{shell}"
+        );
+        assert!(!is_offered(&["timeline", "verify", begun]), "{shell}");
+    }
+    let with_equals = ["timeline", "--color", "=", "never", "dump", begun];
+    assert!(offered("bash", &with_equals, dir.path()).contains(&**name));
+    // The line of an argument in zsh's script, behind that of its verb.
+    let script = fs::read_to_string(dir.path().join("zsh")).unwrap();
+    for verb in NAMED {
+        let (_, block) = script.split_once(&format!("\n({verb})\n")).expect(verb);
+        let (block, _) = block.split_once(";;").unwrap();
+        assert!(block.contains(":_timeline_names'"), "{verb}: {block}");
+    }
+    assert_eq!(script.matches(":_timeline_names'").count(), NAMED.len() + 1);
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, Id};
 use clap_complete::Shell;
 
 /// The command by which shells get the names.
@@ -16,55 +16,72 @@ pub fn script(shell: Shell, mut command: Command) -> String {
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
         Shell::Bash => bash(&command, &script),
-        Shell::Zsh => zsh(&script),
+        Shell::Zsh => zsh(&command, &script),
         Shell::Fish => fish(&command, &script),
         _ => script,
     }
 }
 
-/// The argument of a verb that may be a name in shared memory.
-fn name_of(verb: &Command) -> Option<&Arg> {
+/// The arguments of a verb that may be names in shared memory.
+fn names_of(verb: &Command) -> impl Iterator<Item = &Arg> {
     let is_name = |arg: &&Arg| {
         let values = arg.get_value_names().unwrap_or_default();
-        values
-            .iter()
-            .any(|value| ["PATH", "NAME"].contains(&value.as_str()))
+        let mut values = values.iter().map(|value| value.as_str());
+        // The words of a search end with its text.
+        values.any(|value| ["PATH", "NAME", "WORD"].contains(&value))
     };
-    verb.get_positionals().find(is_name)
+    verb.get_positionals().filter(is_name)
 }
 
 /// The verbs that have one.
-fn verbs(command: &Command) -> Vec<&str> {
+fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
     let verbs = command.get_subcommands();
-    let named = verbs.filter(|verb| name_of(verb).is_some());
-    named.map(Command::get_name).collect()
+    verbs.filter(|verb| names_of(verb).next().is_some())
 }
 
 /// The options behind which a value stands.
 fn with_values(command: &Command) -> Vec<String> {
-    let options = command.get_subcommands().flat_map(Command::get_opts);
+    let options = command.get_opts();
     let names = options.flat_map(|option| {
         let short = option.get_short().map(|short| format!("-{short}"));
         short
             .into_iter()
             .chain(option.get_long().map(|long| format!("--{long}")))
     });
-    let names: BTreeSet<_> = names.collect();
-    names.into_iter().collect()
+    names.collect()
 }
 
 /// Words as the shell quotes them, with files, as soon as something of a path is there.
 fn bash(command: &Command, script: &str) -> String {
-    let (verbs, options) = (verbs(command).join("|"), with_values(command).join("|"));
+    let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join("|");
+    // One option may have a value for one verb, and none for another.
+    let of_verb = |verb: &Command| {
+        let name = verb.get_name().to_owned();
+        let options = with_values(verb).into_iter();
+        options.map(move |option| format!("{name},{option}"))
+    };
+    let options = joined(command.get_subcommands().flat_map(of_verb).collect());
+    let global = with_values(command).join("|");
+    let verbs = joined(verbs(command).map(|verb| verb.get_name().into()).collect());
     let function = format!(
         r#"_timeline_with_names() {{
-    local name
+    local name verb="" place=1
     _timeline "$@"
-    [[ ${{COMP_CWORD}} -ge 2 && $2 != -* ]] || return 0
-    case "$3" in
+    while (( place < COMP_CWORD )); do
+        case "${{COMP_WORDS[place]}}" in
+            {global})
+                (( place += 1 ))
+                [[ ${{COMP_WORDS[place]}} == = ]] && (( place += 1 )) ;;
+            -*) ;;
+            *) verb=${{COMP_WORDS[place]}}; break ;;
+        esac
+        (( place += 1 ))
+    done
+    [[ $2 != -* ]] || return 0
+    case "$verb,$3" in
         {options}) return 0 ;;
     esac
-    case "${{COMP_WORDS[1]}}" in
+    case "$verb" in
         {verbs}) ;;
         *) return 0 ;;
     esac
@@ -86,7 +103,7 @@ fn bash(command: &Command, script: &str) -> String {
     format!("{before}\n{function}\nif [[{registration}")
 }
 
-fn zsh(script: &str) -> String {
+fn zsh(command: &Command, script: &str) -> String {
     let function = format!(
         r#"(( $+functions[_timeline_names] )) ||
 _timeline_names() {{
@@ -99,16 +116,26 @@ _timeline_names() {{
 }}
 "#
     );
-    let is_name = |line: &str| {
-        ["'::path -- ", "'*::names -- ", "'::name -- "]
-            .iter()
-            .any(|start| line.starts_with(start))
-    };
-    let lines = script.lines().map(|line| match is_name(line) {
-        true => line
-            .replace(":_files'", ":_timeline_names'")
-            .replace(":_default'", ":_timeline_names'"),
-        false => line.to_owned(),
+    let mut names: Vec<&Id> = Vec::new();
+    let lines = script.lines().map(|line| {
+        let begun = line
+            .strip_prefix('(')
+            .and_then(|line| line.strip_suffix(')'));
+        if let Some(begun) = begun.and_then(|name| command.find_subcommand(name)) {
+            names = names_of(begun).map(Arg::get_id).collect();
+        }
+        let argument = line
+            .trim_start_matches(['\'', ':', '*'])
+            .split(" -- ")
+            .next();
+        let is_name = line.starts_with('\'')
+            && argument.is_some_and(|argument| names.iter().any(|name| *name == argument));
+        match is_name {
+            true => line
+                .replace(":_files'", ":_timeline_names'")
+                .replace(":_default'", ":_timeline_names'"),
+            false => line.to_owned(),
+        }
     });
     let lines: Vec<_> = lines.collect();
     let script = lines.join("\n") + "\n";
@@ -117,7 +144,8 @@ _timeline_names() {{
 }
 
 fn fish(command: &Command, script: &str) -> String {
-    let verbs = verbs(command).join(" ");
+    let verbs: Vec<_> = verbs(command).map(Command::get_name).collect();
+    let verbs = verbs.join(" ");
     format!(
         "{script}complete -c timeline -n \"__fish_timeline_using_subcommand {verbs}\" -a \
          \"({ASK})\" -d 'Live timeline'\n"
