@@ -7,6 +7,7 @@ mod logs;
 mod naive;
 mod outliers;
 mod shown;
+mod units;
 
 use std::path::Path;
 use std::thread;

@@ -85,9 +85,14 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Print all percentiles, in milliseconds, as HistogramLogProcessor does (.hgrm)
+    /// Print all percentiles, as HistogramLogProcessor does (.hgrm): durations in milliseconds,
+    /// unless --unit says another unit, and other values as they are
     #[arg(long, conflicts_with_all = ["output", "json", "csv"])]
     percentiles: bool,
+
+    /// The unit of the durations of --percentiles; a last line says it
+    #[arg(long, value_name = "UNIT", requires = "percentiles")]
+    unit: Option<DurationUnit>,
 
     /// Print comma-separated values, durations in nanoseconds
     #[arg(long, conflicts_with_all = ["output", "json"])]
@@ -108,6 +113,27 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+}
+
+/// A unit of durations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum DurationUnit {
+    Ns,
+    Us,
+    Ms,
+    S,
+}
+
+impl DurationUnit {
+    /// Its nanoseconds, and its name.
+    fn of(self) -> (f64, &'static str) {
+        match self {
+            DurationUnit::Ns => (1.0, "ns"),
+            DurationUnit::Us => (1e3, "us"),
+            DurationUnit::Ms => (1e6, "ms"),
+            DurationUnit::S => (1e9, "s"),
+        }
+    }
 }
 
 /// Reads what values are multiplied by.
@@ -140,6 +166,10 @@ pub const EXAMPLES: &[Example] = &[
     (
         "All percentiles of the first two minutes of an interval log",
         "timeline histogram spans.hlog --tag engine.breath --percentiles --end 2m",
+    ),
+    (
+        "The same of a running engine, in microseconds",
+        "timeline histogram /timeline --span engine.breath --percentiles --unit us",
     ),
 ];
 

@@ -306,9 +306,30 @@ impl<'a> Output<'a> {
                 ),
             ));
         }
+        let Some(summary) = first else {
+            return Ok(());
+        };
+        let mut distribution = Distribution::default();
+        let unit = match (self.unit, self.args.unit) {
+            (Unit::Nanoseconds, None) => None,
+            (Unit::Nanoseconds, Some(unit)) => {
+                let (ratio, name) = unit.of();
+                distribution.ratio = ratio;
+                Some(name)
+            }
+            (_, Some(_)) => {
+                let message = "--unit is for durations, and these values are none";
+                return Err(Failure::misuse("histogram", message));
+            }
+            (values, None) => {
+                distribution.ratio = 1.0;
+                (values == Unit::Bytes).then_some("bytes")
+            }
+        };
         let mut out = messages::stdout();
-        if let Some(summary) = first {
-            Distribution::default().write(&summary.histogram, &mut out)?;
+        distribution.write(&summary.histogram, &mut out)?;
+        if let Some(unit) = unit {
+            writeln!(out, "#[Unit    = {unit:>12}]")?;
         }
         Ok(out.flush()?)
     }
