@@ -44,6 +44,7 @@ mod namespaces;
 mod newcomer;
 mod off;
 mod queries;
+mod rates;
 mod reading;
 mod refused;
 mod save_filtered;

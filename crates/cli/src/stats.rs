@@ -22,7 +22,8 @@ use crate::unmatched;
 /// Prints how many events there are of each name, the most frequent first, with their share of all,
 /// how many that is a second, and the bytes of their values: 8 for each number and address, and the
 /// length of each text and array. The second is an average over the time from the first to the last
-/// event. Filters say which events count.
+/// event, without important ones: these are kept from long before the others, and only those of the
+/// same time count. Filters say which events count.
 ///
 /// With --json, each line is an object with the fields category, event (the name), events, share
 /// (of 1), per_second (null if there is no time between the first and the last event) and bytes.
@@ -70,6 +71,7 @@ pub fn run(args: &Args) -> Result {
     let mut stats = Stats::new(reading.source(), args.by);
     let mut events = reading.wanted(Order::OldestFirst, &query);
     events.by_ref().for_each(|event| stats.add(&event));
+    stats.set_apart();
     stats.print(args.json)?;
     unmatched::tell(&query, &[reading.whole()]);
     events.report()
@@ -81,14 +83,19 @@ struct Stats<'a> {
     by: By,
     /// By the number of the definition.
     definitions: HashMap<EventId, (Layout, Amount)>,
-    /// The first and the last time, as far as they are known.
+    /// The first and the last time, as far as they are known, of events that are not important.
     span: Option<(u64, u64)>,
+    /// The events and times of the important ones. Nothing overwrites these, so they may be much
+    /// older than the others.
+    important: Vec<(EventId, Option<u64>)>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Amount {
     events: u64,
     bytes: u64,
+    /// Important events of another time than the others: these are in no rate.
+    apart: u64,
 }
 
 impl<'a> Stats<'a> {
@@ -98,6 +105,7 @@ impl<'a> Stats<'a> {
             by,
             definitions: HashMap::new(),
             span: None,
+            important: Vec::new(),
         }
     }
 
@@ -112,9 +120,29 @@ impl<'a> Stats<'a> {
         });
         amount.events += 1;
         amount.bytes += bytes(event, layout);
-        if let Some(time) = self.at.time(event) {
+        let time = self.at.time(event);
+        if event.important {
+            self.important.push((id, time));
+        } else if let Some(time) = time {
             let (first, last) = self.span.unwrap_or((time, time));
             self.span = Some((first.min(time), last.max(time)));
+        }
+    }
+
+    /// Takes those important events out of all rates that are not of the time of the others. If
+    /// there are no others, the time is theirs.
+    fn set_apart(&mut self) {
+        let times = self.important.iter().filter_map(|(_, time)| *time);
+        let own = times.clone().min().zip(times.max());
+        self.span = self.span.or(own);
+        let Some((first, last)) = self.span else {
+            return;
+        };
+        for (id, time) in self.important.drain(..) {
+            let is_apart = time.is_some_and(|time| !(first..=last).contains(&time));
+            if let Some((_, amount)) = self.definitions.get_mut(&id).filter(|_| is_apart) {
+                amount.apart += 1;
+            }
         }
     }
 
@@ -128,6 +156,7 @@ impl<'a> Stats<'a> {
             let name = name.map_or(String::new(), Definition::name);
             let line = lines.entry((category.into(), name)).or_default();
             line.events += amount.events;
+            line.apart += amount.apart;
             line.bytes += amount.bytes;
         }
         let lines = lines
@@ -147,19 +176,20 @@ impl<'a> Stats<'a> {
         let lines = self.lines();
         let all: u64 = lines.iter().map(|(.., amount)| amount.events).sum();
         let seconds = self.span.map(|(first, last)| (last - first) as f64 / 1e9);
-        let rate = |events: u64| {
+        let rate = |amount: &Amount| {
             let seconds = seconds.filter(|seconds| *seconds > 0.0)?;
-            Some(events as f64 / seconds)
+            Some((amount.events - amount.apart) as f64 / seconds)
         };
         let mut out = output::stdout();
         if as_json {
-            for (category, name, Amount { events, bytes }) in &lines {
+            for (category, name, amount) in &lines {
+                let Amount { events, bytes, .. } = amount;
                 let object = json!({
                     "category": (!category.is_empty()).then_some(category),
                     "event": (!name.is_empty()).then_some(name),
                     "events": events,
                     "share": *events as f64 / all as f64,
-                    "per_second": rate(*events),
+                    "per_second": rate(amount),
                     "bytes": bytes,
                 });
                 json::escaped::write_line(&object, &mut out)?;
@@ -177,7 +207,7 @@ impl<'a> Stats<'a> {
                 columns.push(("EVENT", Align::Left));
             }
             let row = |(category, name, amount): &(String, String, Amount)| {
-                let rate = rate(amount.events).map_or("?".into(), |rate| Rate(rate).to_string());
+                let rate = rate(amount).map_or("?".into(), |rate| Rate(rate).to_string());
                 let category = if category.is_empty() { "?" } else { category };
                 let mut cells: Vec<Cell> = vec![
                     Count(amount.events).to_string().into(),
@@ -196,8 +226,13 @@ impl<'a> Stats<'a> {
         }
         out.flush()?;
         let events = things(all, "event");
+        let apart: u64 = lines.iter().map(|(.., amount)| amount.apart).sum();
+        let apart = match apart {
+            0 => String::new(),
+            apart => format!(", {} of them important and of another time", Count(apart)),
+        };
         match seconds {
-            Some(seconds) => output::say(format_args!("{events} in {seconds:.3} seconds")),
+            Some(seconds) => output::say(format_args!("{events} in {seconds:.3} seconds{apart}")),
             None => output::say(events),
         }
         Ok(())

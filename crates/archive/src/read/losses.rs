@@ -109,4 +109,11 @@ impl Archive {
         let count = counts.fold(0, u64::saturating_add);
         count.saturating_sub(self.contents.repeated)
     }
+
+    /// The number of events of [`Archive::count`] that are not important.
+    pub fn count_unimportant(&self) -> u64 {
+        let units = self.found_units().iter().filter(|unit| !unit.important);
+        let counts = units.map(|unit| unit.count);
+        counts.fold(0, u64::saturating_add)
+    }
 }

@@ -56,7 +56,7 @@ impl<'a> Found<'a> {
     }
 
     fn rate(&self) -> Option<f64> {
-        let rate = self.others()? as f64 / self.duration()?.as_secs_f64();
+        let rate = self.archive.count_unimportant() as f64 / self.duration()?.as_secs_f64();
         rate.is_finite().then_some(rate)
     }
 
@@ -101,11 +101,14 @@ impl<'a> Found<'a> {
     }
 
     fn reach(&self) -> String {
-        let (Some(first), Some(duration)) = (self.first, self.duration()) else {
-            return "no times known".into();
+        let (Some((oldest, _)), Some(duration)) = (self.reach, self.duration()) else {
+            return match self.archive.count_unimportant() {
+                0 if self.first.is_some() => "important events only".into(),
+                _ => "no times known".into(),
+            };
         };
         let mut clock = WallClock::new(Form::DateTime);
-        let first = clock.format(first).split('.').next().unwrap_or_default();
+        let first = clock.format(oldest).split('.').next().unwrap_or_default();
         let rate = self.rate().map_or(String::new(), |rate| {
             format!(", {} on average", format::rate(rate, "event"))
         });
