@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use crate::support::Name;
 use crate::support::toolchain::installed::with_another_installed;
-use crate::support::toolchain::pages::{blocks, renamed, steady};
+use crate::support::toolchain::pages::{self, blocks, renamed, steady};
 use crate::support::toolchain::programs::{Link, link};
 use crate::support::toolchain::{
     C99, CPP17, cargo_build, cc, cxx, library_dir, limited, printed, root,
@@ -226,6 +226,22 @@ fn the_pieces_of_the_guide_for_c() {
 fn the_pieces_of_the_guide_for_cpp() {
     let program = around(CPP, "#include");
     assert!(run_all("docs/guide/c.md", "cpp", program, cpp) > 2);
+}
+
+/// A thread that made the ring would be ended by the program's end, before there is one.
+#[test]
+fn a_program_whose_thread_logs_until_its_end_has_its_events() {
+    let blocks = blocks("docs/guide/c.md");
+    let is_it = |b: &&pages::Block| b.language == "cpp" && b.code.contains(".detach()");
+    let block = blocks.iter().find(is_it).expect("a detached thread");
+    let (name, folder) = (Name::new("guide"), tempfile::tempdir().expect("a folder"));
+    let program = renamed(&block.code, name.path());
+    printed(&mut cpp(&program, folder.path()), "the program");
+    let at = timeline::Attached::open(name.path()).expect("a ring");
+    let first = at.events(timeline::Order::OldestFirst).next();
+    let first = first.expect("an event of main");
+    let message = &at.definition(first.id).expect("its definition").message;
+    assert_eq!(message.lines().next(), Some("begin"));
 }
 
 #[test]

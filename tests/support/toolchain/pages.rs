@@ -74,6 +74,7 @@ pub fn renamed(program: &str, name: &str) -> String {
     program
         .replace("new(\"/timeline\")", "new(\"/timeline\", 1024)")
         .replace("ring tl(\"/timeline\")", "ring tl(\"/timeline\", 1024)")
+        .replace("ring(\"/timeline\")", "ring(\"/timeline\", 1024)")
         .replace("new(\"/timeline\", 0, 0,", "new(\"/timeline\", 1024, 0,")
         .replace("\"/timeline\"", &format!("{name:?}"))
 }
