@@ -120,9 +120,13 @@ fn what_is_no_timeline_is_said_in_words() {
             format!("timeline: {path} is not an archive: it is {what}\n")
         );
     }
+    let readers = "info, dump, tail, search, stats, events, histogram, outliers, watch, serve, \
+                   save, index, export, verify and repair";
     let message = fail(&["priority", &archive]);
     assert!(
-        message.contains(" is an archive, not a timeline"),
+        message.ends_with(&format!(
+            " is an archive, not a timeline; {readers} read archives\n"
+        )),
         "{message}"
     );
     let message = fail(&["verify", &ring]);
