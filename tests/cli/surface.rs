@@ -300,7 +300,14 @@ fn man_pages_are_written_for_the_command_and_every_verb() {
         assert!(text.contains(what), "{section}: {text}");
     }
     assert!(!main.contains("timeline\\-help(1)"), "{main}");
-    assert_eq!(fs::read_dir(&target).unwrap().count(), 1 + VERBS.len());
+    let pages: Vec<_> = fs::read_dir(&target).unwrap().collect();
+    assert_eq!(pages.len(), 1 + VERBS.len());
+    let mut mandoc = Command::new("mandoc");
+    mandoc.args(["-T", "lint", "-W", "warning"]);
+    mandoc.args(pages.into_iter().map(|page| page.unwrap().path()));
+    let lint = mandoc.output().expect("mandoc");
+    let told = String::from_utf8(lint.stdout).unwrap();
+    assert!(lint.status.success() && told.is_empty(), "{told}");
     let message = fail(&["generate", "man", "/dev/null/man"]);
     assert!(message.contains("/dev/null/man"), "{message}");
 }

@@ -109,6 +109,7 @@ fn page(
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone())
         .title(name)
+        .date(date())
         .manual("Timeline")
         .source(format!("timeline {version}"));
     let mut text = Vec::new();
@@ -121,7 +122,19 @@ fn page(
         man.render_subcommands_section(&mut text)?;
     }
     more(&mut text)?;
+    // One space between two paragraphs, of which clap_mangen makes three.
+    let text = String::from_utf8_lossy(&text).replace(".br\n\n.br\n", ".sp\n");
     fs::write(directory.join(format!("{name}.1")), text)
+}
+
+/// The date of the pages: today, or that of the source, so that who builds it twice gets the same.
+fn date() -> String {
+    let of_source = std::env::var("SOURCE_DATE_EPOCH").ok();
+    let seconds = of_source.and_then(|seconds| seconds.parse().ok());
+    let time = seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    time.unwrap_or_else(jiff::Timestamp::now)
+        .strftime("%Y-%m-%d")
+        .to_string()
 }
 
 /// With the values of options by name, which that of clap_mangen leaves out.
