@@ -219,9 +219,14 @@ fn types_say_what_properties_are() {
     let exported = String::from_utf8(export(&archive)).unwrap();
     assert!(exported.lines().all(|line| lines.next() == Some(line)));
     let dumped = succeed(&["dump", &archive, "--json", "--reverse"]).json();
-    let [first, second, third, _] = &dumped[..] else {
+    let [first, second, third, two] = &dumped[..] else {
         panic!("{dumped:?}");
     };
+    // The first of two channels, in whichever line of a message.
+    assert_eq!(
+        (&two["category"], &two["args"]["d_2"]),
+        (&json!("Log*"), &json!("LogNet"))
+    );
     let field = |event: &Value, name: &str| event[name].clone();
     let place = ["category", "file", "line", "column", "depotPath"];
     assert_eq!(

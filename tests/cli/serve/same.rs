@@ -390,10 +390,26 @@ fn an_imported_object_has_its_properties() {
     let file =
         r#"{"$type":"SourceFile","$text":"a.c","file":"/b/a.c","depotPath":"//d/a.c","line":3}"#;
     let line = format!(r#"{{"message":"built x","properties":{{"file":{file},"n":7}}}}"#);
-    fs::write(&log, format!("{line}\n")).unwrap();
+    let of = |index: u64, properties: Value| {
+        let object = json!({
+            "message": "a", "properties": properties, "lineIndex": index, "lineCount": 2,
+        });
+        object.to_string()
+    };
+    let two = [
+        of(0, json!({"n": 1, "m": 5})),
+        of(1, json!({"n": 2, "m": 5, "o": "x"})),
+    ];
+    fs::write(&log, format!("{line}\n{}\n", two.join("\n"))).unwrap();
     let path = path.display().to_string();
     succeed(&["import", &log.display().to_string(), "-o", &path]);
     let served = Served::begin(&[&path]);
+    // Both lines of the second event.
+    for line in 1..3 {
+        let details = served.json(&format!("/api/logs/{}/lines/{line}", quoted(&path)));
+        let expected = json!({"n": 1, "m": 5, "n_2": 2, "o": "x"});
+        assert_eq!(details["properties"], expected);
+    }
     let details = served.json(&format!("/api/logs/{}/lines/0", quoted(&path)));
     let expected: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(details["properties"], expected["properties"]);

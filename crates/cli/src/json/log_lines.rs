@@ -239,7 +239,7 @@ impl<'a> Known<'a> {
                 priority.map_or("", own_priority),
             ),
             format: (!formats.is_empty()).then(|| whole(&formats)),
-            formats: formats.iter().map(LineFormat::of).collect(),
+            formats: formats.iter().map(|parts| LineFormat::of(parts)).collect(),
             values,
             place,
         }
@@ -360,7 +360,7 @@ fn whole(lines: &[Vec<Part>]) -> String {
 }
 
 impl LineFormat {
-    fn of(parts: &Vec<Part>) -> LineFormat {
+    fn of(parts: &[Part]) -> LineFormat {
         let position = |part: &Part| match part {
             Part::Place(_, position) => Some(*position),
             Part::Text(_) => None,

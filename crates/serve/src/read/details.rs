@@ -44,7 +44,8 @@ pub struct Details {
     pub channels: Vec<String>,
     /// The call stack, innermost first.
     pub backtrace: Vec<StackFrame>,
-    /// The properties of an event that was imported from JSON, as they stood there.
+    /// The properties of an event that was imported from JSON, as they stood there; of an event of
+    /// several lines, those of all. If a name has several values, the second is `name_2`.
     #[schema(value_type = Option<serde_json::Value>)]
     pub properties: Option<Json>,
     /// The machine it was recorded on, if an archive says so.
@@ -260,9 +261,30 @@ fn properties(version: &Version, event: &Event, definition: Option<&Definition>)
     let message = messages.text(event, Some(definition));
     let mut text = String::new();
     write_object(object, &message, &values, "", &mut text);
-    // Several lines of one message have an object each, with the same properties.
-    let mut first: Json = serde_json::from_str(text.lines().next()?).ok()?;
-    first.get_mut("properties").map(Json::take)
+    let of_line = |line: &str| {
+        let mut object: Json = serde_json::from_str(line).ok()?;
+        object.get_mut("properties").map(Json::take)
+    };
+    let mut lines = text.lines().filter_map(of_line);
+    let mut first = lines.next()?;
+    // Several lines of one message have an object each.
+    lines.for_each(|other| add(&mut first, other));
+    Some(first)
+}
+
+/// Adds the properties that differ. A name that is used already becomes `name_2`, `name_3`.
+fn add(properties: &mut Json, others: Json) {
+    let (Json::Object(all), Json::Object(others)) = (properties, others) else {
+        return;
+    };
+    for (name, value) in others {
+        let mut names = (2..).map(|number| format!("{name}_{number}"));
+        let mut free = name.clone();
+        while all.get(&free).is_some_and(|known| *known != value) {
+            free = names.next().unwrap_or_default();
+        }
+        all.insert(free, value);
+    }
 }
 
 fn backtrace(version: &Version, event: &Event) -> Vec<StackFrame> {

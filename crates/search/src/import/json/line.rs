@@ -25,10 +25,10 @@ pub struct JsonLine {
     pub format: Option<Span>,
     pub level: Option<Priority>,
     /// The member beside the properties.
-    own_category: Option<Span>,
+    pub category: Option<Span>,
     /// The first texts of properties with these types: of channels and, where they have no other
     /// members, of files and lines.
-    channel: Option<Span>,
+    pub channel: Option<Span>,
     pub file: Option<Span>,
     pub file_line: Option<u64>,
     /// The values of these names.
@@ -101,12 +101,6 @@ impl JsonLine {
     /// The text at a place. A text of JSON is UTF-8.
     pub fn text(&self, span: Span) -> &str {
         std::str::from_utf8(self.span(span)).unwrap_or_default()
-    }
-
-    /// The category: the text of the first property with the type of channels, or else a field of
-    /// its own.
-    pub fn category(&self) -> Option<Span> {
-        self.channel.or(self.own_category)
     }
 
     /// The value that a format means with a name: a property, or else a field beside them.
@@ -209,7 +203,7 @@ impl JsonLine {
             }
             "category" if is_text => {
                 let string = input.string()?;
-                self.own_category = Some(self.put_constant(string)?);
+                self.category = Some(self.put_constant(string)?);
                 return Some(());
             }
             "priority" if is_text => match self.priority(input)? {

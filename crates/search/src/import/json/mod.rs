@@ -102,9 +102,9 @@ impl Objects {
         // Values that are the same in all events of a definition.
         let first = &lines.first()?.json;
         let with_place = place(first).filter(|_| self.all.len() < MOST_WITH_PLACE);
-        for text in [first.category(), with_place.map(|(file, _)| file)] {
-            self.key
-                .extend_from_slice(text.map_or(&[][..], |text| first.span(text)));
+        let file = with_place.map(|(file, _)| first.text(file));
+        for text in [category(lines), file] {
+            self.key.extend_from_slice(text.unwrap_or("").as_bytes());
             self.key.push(if text.is_some() { 0xff } else { 0xfe });
         }
         let line = with_place.map_or(0, |(_, line)| line);
@@ -155,7 +155,7 @@ impl Objects {
         let text = |span: Option<Span>| span.map(|span| first.text(span).to_owned());
         Some(KnownObject {
             priority: first.level,
-            category: text(first.category()),
+            category: category(lines).map(str::to_owned),
             file: text(with_place.map(|(file, _)| file)),
             line: with_place.map(|(_, line)| line),
             kept: kept.collect(),
@@ -233,6 +233,14 @@ impl Objects {
         });
         definition.clone()
     }
+}
+
+/// The category of an event: the text of the first property with the type of channels, or else the
+/// first field of its own.
+fn category(lines: &[Member]) -> Option<&str> {
+    let all = || lines.iter().map(|line| &line.json);
+    let channel = all().find_map(|json| Some(json.text(json.channel?)));
+    channel.or_else(|| all().find_map(|json| Some(json.text(json.category?))))
 }
 
 /// File and line of a statement, as timeline writes them: both, and nothing more.
