@@ -268,7 +268,7 @@ impl Stretch {
     /// was set by less than a step runs no faster.
     fn measured(&self, look: Look, age: u64, rate: TickRate) -> Option<((u64, u64), u64)> {
         let set = self.set_until(look.offset).unwrap_or(0);
-        let realtime = look.realtime.checked_sub_signed(set)?;
+        let realtime = look.realtime.checked_add_signed(set.checked_neg()?)?;
         let nanos = realtime.checked_sub(self.realtime)?;
         let expected = scaled(age, self.pace())?;
         // The rate of the shortest was only guessed.
