@@ -220,7 +220,8 @@ pub fn explain(path: &Path, error: Error) -> Failure {
     } else if is_archive(path) {
         message = format!(
             "{path_shown} is an archive, not a timeline; info, dump, tail, search, stats, events, \
-             histogram, outliers, watch, serve, save, index, export, verify and repair read archives"
+             histogram, outliers, watch, serve, save, index, export, verify and repair read \
+             archives"
         );
     }
     Failure::Message(message)
