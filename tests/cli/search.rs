@@ -262,34 +262,9 @@ fn context_limits_and_paths_are_those_of_grep() {
     assert_eq!(counts, format!("{path}:11\n{}:11\n", name.path()));
 }
 
-#[test]
-fn an_event_as_json_has_the_fields_of_a_log_line() {
-    let name = Name::new("search-json");
-    let tl = name.create(256);
-    let (len, file) = (5_u32, "x{y}");
-    let line = line!() + 1;
-    event!(
-        tl,
-        Priority::Packet,
-        "net",
-        "got {len} of {{}} {file}",
-        len,
-        file
-    );
-    let none = timeline::Attributes::default();
-    let printf = tl
-        .define_printf("c", Priority::Error, "%d\n%d", ("a.c", 3), &none)
-        .unwrap();
-    tl.log_payload(printf, &[1, 2], false);
-    // A value with a line feed: no line of the message is one of the format.
-    tl.log_payload(printf, &[7, 8], false);
-    let text = tl
-        .define_printf("c", Priority::App, "got %s {%5.1f%%}", ("a.c", 4), &none)
-        .unwrap();
-    for bytes in [&b"one\ntwo"[..], b"eth0"] {
-        let said = timeline::Value::Text { bytes, cut: false };
-        tl.log_payload(text, &lay_out(&[said, timeline::Value::Float(2.25)]), false);
-    }
+/// The objects of those events, of which the first stands in this line, and the properties of the
+/// one of two lines that has a text.
+fn lines_as_json(line: u32) -> ([Value; 8], Value) {
     let of = |kind: &str, text: &str| json!({ "$type": kind, "$text": text });
     let (category, file) = (of("Channel", "c"), of("SourceFile", "a.c"));
     let three = of("LineNumber", "3");
@@ -327,15 +302,6 @@ fn an_event_as_json_has_the_fields_of_a_log_line() {
         "level": "Debug", "priority": "app", "id": 3, "message": "got eth0 {  2.2%}",
         "format": "got {0} {{{1}%}}", "properties": single, "lineIndex": 0, "lineCount": 1,
     });
-    let objects = |words: &[&str]| {
-        let mut found = succeed(&[&["search", name.path(), "--json"], words].concat()).json();
-        for event in &mut found {
-            let time = event.as_object_mut().unwrap().remove("time").unwrap();
-            assert!(time.as_str().unwrap().ends_with('Z'), "{time}");
-        }
-        found
-    };
-    let found = objects(&[""]);
     let with = |of: &Value, values: [u64; 2], message: &str| {
         let mut of = of.clone();
         for (place, value) in values.into_iter().enumerate() {
@@ -356,6 +322,47 @@ fn an_event_as_json_has_the_fields_of_a_log_line() {
         split(1, "two {  2.2%}", json!({})),
         single,
     ];
+    (expected, properties)
+}
+
+#[test]
+fn an_event_as_json_has_the_fields_of_a_log_line() {
+    let name = Name::new("search-json");
+    let tl = name.create(256);
+    let (len, file) = (5_u32, "x{y}");
+    let line = line!() + 1;
+    event!(
+        tl,
+        Priority::Packet,
+        "net",
+        "got {len} of {{}} {file}",
+        len,
+        file
+    );
+    let none = timeline::Attributes::default();
+    let printf = tl
+        .define_printf("c", Priority::Error, "%d\n%d", ("a.c", 3), &none)
+        .unwrap();
+    tl.log_payload(printf, &[1, 2], false);
+    // A value with a line feed: no line of the message is one of the format.
+    tl.log_payload(printf, &[7, 8], false);
+    let text = tl
+        .define_printf("c", Priority::App, "got %s {%5.1f%%}", ("a.c", 4), &none)
+        .unwrap();
+    for bytes in [&b"one\ntwo"[..], b"eth0"] {
+        let said = timeline::Value::Text { bytes, cut: false };
+        tl.log_payload(text, &lay_out(&[said, timeline::Value::Float(2.25)]), false);
+    }
+    let (expected, properties) = lines_as_json(line);
+    let objects = |words: &[&str]| {
+        let mut found = succeed(&[&["search", name.path(), "--json"], words].concat()).json();
+        for event in &mut found {
+            let time = event.as_object_mut().unwrap().remove("time").unwrap();
+            assert!(time.as_str().unwrap().ends_with('Z'), "{time}");
+        }
+        found
+    };
+    let found = objects(&[""]);
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found, expected);

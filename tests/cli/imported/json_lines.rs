@@ -278,6 +278,13 @@ fn types_say_what_properties_are() {
             Value::Null
         ]
     );
+}
+
+#[test]
+fn what_properties_are_is_asked_for() {
+    let logs = Logs::new();
+    let archive = logs.import(TYPED);
+    let dumped = succeed(&["dump", &archive, "--json", "--reverse"]).json();
     for (options, expected) in [
         (["--category", "LogInit"], 0),
         (["--where", "channel == \"LogInit\""], 0),

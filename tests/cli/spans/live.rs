@@ -345,7 +345,7 @@ fn what_the_next_run_overwrote_is_missing_since_that_began() {
     let first = name.create(1024);
     let words = ["histogram", name.path(), "--follow", "--interval", "5ms"];
     let mut json = Running::start(&[&words[..], &["--json"]].concat());
-    let of_log = Running::start(&[&words[..], &["-o", &log]].concat());
+    let mut of_log = Running::start(&[&words[..], &["-o", &log]].concat());
     let is_in_log = || fs::read_to_string(&log).is_ok_and(|log| log.contains(",HIST"));
     eventually("both to read", || {
         breaths(&first, 1);
@@ -368,7 +368,6 @@ fn what_the_next_run_overwrote_is_missing_since_that_began() {
     of_log.signal(Signal::SIGCONT);
     let is_told = |lines: &[String]| lines.iter().any(|line| line.contains("created again"));
     json.stderr_until("the restart", is_told);
-    let mut of_log = of_log;
     of_log.stderr_until("the restart", is_told);
     json.signal(Signal::SIGINT);
     of_log.signal(Signal::SIGINT);

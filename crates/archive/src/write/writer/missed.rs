@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Form, Writer};
+use super::{Account, Form, Writer};
 use crate::format::event::RawEvent;
 use crate::format::record::{Block, Missed};
 
@@ -28,7 +28,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// What the block that ends here accounts for.
-    pub(super) fn accounted(&mut self) -> (Vec<(u64, u64)>, Vec<(u64, u64)>) {
+    pub(super) fn accounted(&mut self) -> Account {
         let Some((from, positions)) = &mut self.account else {
             return (self.positions.tell(), self.positions.all().to_vec());
         };
