@@ -62,12 +62,38 @@ pub struct Refusal {
 /// The action that was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
-    Read,
-    Write,
+    /// These rights are missing, as chmod has them.
+    Rights(&'static str),
     /// To use or change the directory.
     Directory,
-    /// To remove something from a directory where only the owner may remove it.
+    /// To remove what another user has.
     Remove,
+    /// To take the name of what another user has.
+    Replace,
+}
+
+/// Whether that is done to the name of a file.
+fn changes_name(doing: &str) -> bool {
+    matches!(doing, "remove" | "replace" | "rename")
+}
+
+/// Why these rights to a file do not allow that. `None` if they do.
+fn why(doing: &str, may_read: bool, may_write: bool) -> Option<Why> {
+    // Who may not open a file cannot tell whether it is in use, and no right to open it lets
+    // anybody take its name from its owner.
+    match doing {
+        "remove" => return Some(Why::Remove),
+        "replace" | "rename" => return Some(Why::Replace),
+        _ => {}
+    }
+    let writes = doing.starts_with("write") || doing == "create";
+    match (may_read, may_write) {
+        // All at once, not one after the other.
+        (false, false) if writes => Some(Why::Rights("g+rw")),
+        (false, _) => Some(Why::Rights("g+r")),
+        (true, false) => Some(Why::Rights("g+w")),
+        (true, true) => None,
+    }
 }
 
 impl Refusal {
@@ -90,14 +116,15 @@ impl Refusal {
         };
         let may = |file: &Path, flags| eaccess(file, flags).is_ok();
         let (of, why) = match file.symlink_metadata() {
-            Ok(_) if matches!(doing, "remove" | "rename") => match may(folder, AccessFlags::W_OK) {
-                true => (file, Why::Remove),
-                false => (folder, Why::Directory),
-            },
-            Ok(found) if found.is_dir() => (file, Why::Directory),
-            Ok(_) if !may(file, AccessFlags::R_OK) => (file, Why::Read),
-            Ok(_) if !may(file, AccessFlags::W_OK) => (file, Why::Write),
-            Ok(_) => return None,
+            Ok(_) if changes_name(doing) && !may(folder, AccessFlags::W_OK) => {
+                (folder, Why::Directory)
+            }
+            Ok(found) if found.is_dir() && !changes_name(doing) => (file, Why::Directory),
+            Ok(_) => {
+                let [read, write] =
+                    [AccessFlags::R_OK, AccessFlags::W_OK].map(|flags| may(file, flags));
+                (file, why(doing, read, write)?)
+            }
             // The nearest directory with metadata is the one that grants no access.
             Err(_) => (
                 folder.ancestors().find(|up| up.metadata().is_ok())?,
@@ -127,15 +154,20 @@ impl Display for Refusal {
                 "permission denied: the directory {file} belongs to {owner}; run as {who}, or \
                  choose another place"
             ),
-            Why::Remove => write!(f, "permission denied: it belongs to {owner}; run as {who}"),
-            Why::Read | Why::Write => {
-                let right = if self.why == Why::Read { "g+r" } else { "g+w" };
-                write!(
-                    f,
-                    "permission denied: it belongs to {owner}; run as {who}, or have the owner \
-                     share it (chgrp, and chmod {right} {file})"
-                )
-            }
+            Why::Remove => write!(
+                f,
+                "permission denied: it belongs to {owner}; only {who} can remove it"
+            ),
+            Why::Replace => write!(
+                f,
+                "permission denied: it belongs to {owner}; choose another name, or have it removed \
+                 by {who}"
+            ),
+            Why::Rights(rights) => write!(
+                f,
+                "permission denied: it belongs to {owner}; run as {who}, or have the owner share \
+                 it (chgrp, and chmod {rights} {file})"
+            ),
         }
     }
 }

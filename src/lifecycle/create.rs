@@ -245,7 +245,7 @@ fn share(name: &Name, staging: &Staging, plan: &Plan) -> Result<()> {
 
 /// Gives the timeline its name, and moves an unused timeline of that name aside.
 fn place(name: &Name, staging: Staging, plan: &Plan) -> Result<LockFile> {
-    let fail = |e| Error::io("rename", name.given(), e);
+    let fail = |e| Error::io("replace", name.given(), e);
     let trust = &plan.trust;
     share(name, &staging, plan)?;
     for _ in 0..LOOKS {
@@ -282,7 +282,7 @@ fn lock_corpse(name: &Name, trust: &Trust) -> Result<Option<LockFile>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         other => other
             .map(Some)
-            .map_err(|e| Error::io("open", name.given(), e)),
+            .map_err(|e| Error::io("replace", name.given(), e)),
     };
     let Some(lock) = locked_at(name, trust, || Patience::SECONDS, open)? else {
         return Ok(None);

@@ -143,7 +143,7 @@ fn found_at(to: &Name, trust: &Trust) -> Found {
         return Found::Other;
     }
     // Who has its lock for longer is about to join it, or wants to harm us.
-    let held = Held::at(to, || Patience::MOMENT).and_then(|held| {
+    let held = Held::at(to, "replace", || Patience::MOMENT).and_then(|held| {
         let unused = held.map(|held| held.unused(to));
         unused.transpose()
     });

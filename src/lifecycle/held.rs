@@ -28,14 +28,19 @@ pub enum Held {
 }
 
 impl Held {
-    /// Holds the file at a name; `None` if there is none.
+    /// Holds the file at a name, which is about to be removed or replaced, as `doing` says; `None`
+    /// if there is none.
     ///
     /// # Errors
     /// `Locked` if others hold its lock for longer than `patience`; `Io` if it cannot be opened, or
     /// is no file.
-    pub fn at(name: &Name, patience: fn() -> Patience) -> Result<Option<Held>> {
+    pub fn at(
+        name: &Name,
+        doing: &'static str,
+        patience: fn() -> Patience,
+    ) -> Result<Option<Held>> {
         for _ in 0..LOOKS {
-            let Some((file, may_write)) = open(name)? else {
+            let Some((file, may_write)) = open(name, doing)? else {
                 return Ok(None);
             };
             // Snapshots as well: who creates a timeline in the place of one takes its lock.
@@ -74,13 +79,13 @@ impl Held {
 }
 
 /// Opens the file at a name, for writing if that is permitted and it is no link.
-fn open(name: &Name) -> Result<Option<(File, bool)>> {
+fn open(name: &Name, doing: &'static str) -> Result<Option<(File, bool)>> {
     for write in [true, false] {
         match shm::open(name.file(), write) {
             Ok(file) => return Ok(Some((file, write))),
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
             Err(_) if write => {}
-            Err(e) => return Err(Error::io("open", name.given(), e)),
+            Err(e) => return Err(Error::io(doing, name.given(), e)),
         }
     }
     unreachable!("the second attempt returns")

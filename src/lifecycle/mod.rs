@@ -136,7 +136,7 @@ fn open_existing(name: &Name, write: bool) -> Result<File> {
         io::ErrorKind::NotFound => Error::NotFound {
             path: name.given().to_path_buf(),
         },
-        _ => Error::io("open", name.given(), e),
+        _ => Error::io(if write { "write to" } else { "open" }, name.given(), e),
     })
 }
 
@@ -154,7 +154,7 @@ pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
         return Ok(());
     }
     // Without its lock if somebody keeps that: to remove a timeline is the remedy against this.
-    let held = match Held::at(&name, || Patience::MOMENT) {
+    let held = match Held::at(&name, "remove", || Patience::MOMENT) {
         Err(Error::Locked { .. }) => open_existing(&name, false).map(|file| Some(Held::Open(file))),
         other => other,
     };
@@ -186,7 +186,7 @@ pub fn remove(path: impl AsRef<Path>) -> Result<()> {
     if staging::remove(&name)? {
         return Ok(());
     }
-    let held = Held::at(&name, || Patience::SECONDS)?;
+    let held = Held::at(&name, "remove", || Patience::SECONDS)?;
     if let Some(held) = &held {
         Segment::load(&name, held.file(), Use::Read)?;
     }
@@ -213,7 +213,7 @@ fn take_away(name: &Name, held: Option<Held>) -> Result<()> {
 pub fn replace(name: &Name, with: &Path) -> Result<()> {
     let fail = |e| Error::io("rename", name.given(), e);
     for _ in 0..LOOKS {
-        let Some(held) = Held::at(name, || Patience::SECONDS)? else {
+        let Some(held) = Held::at(name, "replace", || Patience::SECONDS)? else {
             match shm::rename_new(with, name.file()) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => return other.map_err(fail),
@@ -229,14 +229,14 @@ pub fn replace(name: &Name, with: &Path) -> Result<()> {
 /// Removes a file of any kind, unless it is a timeline with a writer.
 pub fn remove_file(name: &Name) -> Result<()> {
     let fail = |e| Error::io("remove", name.given(), e);
-    let held = Held::at(name, || Patience::SECONDS)?;
+    let held = Held::at(name, "remove", || Patience::SECONDS)?;
     let _held = held.map(|held| held.unused(name)).transpose()?;
     std::fs::remove_file(name.file()).map_err(fail)
 }
 
 /// An error if living processes write to a timeline at `name`.
 pub fn refuse_living(name: &Name) -> Result<()> {
-    let held = Held::at(name, || Patience::SECONDS)?;
+    let held = Held::at(name, "replace", || Patience::SECONDS)?;
     held.map(|held| held.unused(name)).transpose().map(drop)
 }
 

@@ -152,23 +152,33 @@ fn who_is_refused_is_told_whose_it_is_and_what_would_help() {
         );
     };
     let out = stranger.folder.path().join("x").display().to_string();
-    for words in [
-        vec!["info", live],
-        vec!["dump", live],
-        vec!["tail", live],
-        vec!["save", live, &out],
-        vec!["record", live, "-o", &out],
-        vec!["priority", live],
-        vec!["priority", live, "info"],
-        vec![
-            "sample", live, "--level", "all", "--for", "1ms", "--every", "2ms",
-        ],
-        vec!["rm", live],
-        vec!["rm", "--force", live],
-        vec!["demo", live],
-    ] {
-        let ran = stranger.fail(&words);
-        told(&ran, &format!("chmod g+r {file}"));
+    let sample = [
+        "sample", live, "--level", "all", "--for", "1ms", "--every", "2ms",
+    ];
+    let (read, write) = (format!("chmod g+r {file}"), format!("chmod g+rw {file}"));
+    let cases: [(&[&str], &str); 12] = [
+        (&["info", live], &read),
+        (&["dump", live], &read),
+        (&["tail", live], &read),
+        (&["save", live, &out], &read),
+        (&["record", live, "-o", &out], &read),
+        (&["priority", live], &read),
+        // All that is missing at once.
+        (&["priority", live, "info"], &write),
+        (&["enable", live, "a.b"], &write),
+        (&sample, &write),
+        // No right to open it is what is missing.
+        (&["rm", live], "can remove it"),
+        (&["rm", "--force", live], "can remove it"),
+        (
+            &["demo", live],
+            "choose another name, or have it removed by",
+        ),
+    ];
+    for (words, help) in cases {
+        let ran = stranger.fail(words);
+        told(&ran, help);
+        assert_eq!(ran.contains("chmod"), help.contains("chmod"), "{ran}");
     }
     let directory = stranger.folder.path().join("locked");
     fs::create_dir(&directory).unwrap();
@@ -201,13 +211,38 @@ fn who_may_read_but_not_write_is_told_so() {
         ran.contains("chmod g+w ") && ran.contains("permission denied"),
         "{ran}"
     );
+    // An archive of somebody else is to be continued.
+    let archive = stranger.folder.path().join("theirs.tla");
+    fs::write(&archive, "").unwrap();
+    for (mode, rights) in [(0o600, "g+rw"), (0o644, "g+w")] {
+        if !geteuid().is_root() {
+            break;
+        }
+        let _ = stranger.keep_out(&archive, mode);
+        let out = archive.display().to_string();
+        let ran = stranger.fail(&["record", live, "-o", &out, "--once"]);
+        assert!(ran.contains(&format!("chmod {rights} ")), "{ran}");
+    }
     drop(tl);
     if geteuid().is_root() && fs::metadata("/dev/shm").unwrap().mode() & 0o1000 != 0 {
-        let ran = stranger.fail(&["rm", live]);
-        assert!(
-            ran.contains("cannot remove") && ran.contains("run as root"),
-            "{ran}"
-        );
+        for force in [&[][..], &["--force"]] {
+            let ran = stranger.fail(&[&["rm", live], force].concat());
+            assert!(
+                ran.contains("cannot remove") && ran.contains("only root (sudo) can remove it"),
+                "{ran}"
+            );
+        }
+        // Whatever the mode.
+        for mode in [0o600, 0o640, 0o660] {
+            let group = Some(STRANGER);
+            chown(name.file(), None, group).unwrap();
+            fs::set_permissions(name.file(), PermissionsExt::from_mode(mode)).unwrap();
+            let ran = stranger.fail(&["demo", live]);
+            assert!(
+                ran.contains("choose another name, or have it removed by root (sudo)"),
+                "{mode:o}: {ran}"
+            );
+        }
     }
     // Where one may write nothing.
     let (locked, mode) = (stranger.folder.path(), 0o755);

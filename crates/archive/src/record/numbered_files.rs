@@ -248,7 +248,7 @@ pub fn open(path: &Path) -> Result<Locked> {
     options.read(true).write(true).create(true).truncate(false);
     // It may be a pipe: opening could wait for a reader.
     options.mode(0o600).custom_flags(libc::O_NONBLOCK);
-    let fail = |error| Error::io("open", path, error);
+    let fail = |error| Error::io("write to", path, error);
     let file = files::open_as(&options, path).map_err(fail)?;
     if !file.metadata().map_err(fail)?.is_file() {
         let what = "expected a file or a directory to record to, this is neither";
