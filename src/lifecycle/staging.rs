@@ -13,9 +13,9 @@
 //! the others find the name in use. They do not wait for one another, unless there is room for only
 //! one: then each gives its space back and tries again a little later. A creator holds the
 //! lifecycle lock of its file, so the next creator of the same user can tell which files were left
-//! by killed creators, and removes them; so does who removes NAME. An unnamed file (`O_TMPFILE`) would leave nothing behind.
-//! But not every file system has them, linking one into place needs /proc, and /proc/PID/maps would
-//! show every ring as deleted.
+//! by killed creators, and removes them; so does who removes NAME. An unnamed file (`O_TMPFILE`)
+//! would leave nothing behind. But not every file system has them, linking one into place needs
+//! /proc, and /proc/PID/maps would show every ring as deleted.
 
 use std::fs::File;
 use std::io;

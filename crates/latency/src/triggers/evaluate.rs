@@ -255,9 +255,9 @@ impl<'a> Triggers<'a> {
     }
 
     /// The stream has ended, with the last time that was seen: looks at what is still open, and
-    /// returns a time to [`Triggers::advance`] to. Until then windows are judged that have a part of
-    /// the stream, as they would be if nothing else came; but no event is known to be missing, and
-    /// no rate to be low. At any later time, nothing holds any more.
+    /// returns a time to [`Triggers::advance`] to. Until then windows are judged that have a part
+    /// of the stream, as they would be if nothing else came; but no event is known to be missing,
+    /// and no rate to be low. At any later time, nothing holds any more.
     ///
     /// # Example
     /// ```
