@@ -202,7 +202,7 @@ impl<R: BufRead> LogReader<R> {
     }
 
     /// If a log that was read has intervals, and none with a tag that was asked for: the tags that
-    /// it has, of which some are kept. `None` stands for intervals without one.
+    /// it has, of which at most 1,024 are kept. `None` stands for intervals without one.
     pub fn other_tags(&self) -> Option<impl Iterator<Item = Option<&str>>> {
         let SeenTags { wanted, others } = &self.tags;
         let are_all = !wanted && !others.is_empty();
