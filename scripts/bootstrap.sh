@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test)
-    wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish mandoc git gdb valgrind zstd"
+    wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind zstd"
     wanted="$wanted xz rg ugrep lnav node npm chromium firefox-esr python3-pip javac hdrhistogram.jar" space=384
     ;;
   *)

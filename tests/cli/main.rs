@@ -51,6 +51,7 @@ mod save_filtered;
 mod search;
 mod search_stats;
 mod serve;
+mod several;
 mod sharing;
 mod spans;
 mod stepped;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -23,7 +24,7 @@ use crate::unmatched;
 /// how many that is a second, and the bytes of their values: 8 for each number and address, and the
 /// length of each text and array. The second is an average over the time from the first to the last
 /// event, without important ones: these are kept from long before the others, and only those of the
-/// same time count. Filters say which events count.
+/// same time count. Filters say which events count. Those of several PATHs count together.
 ///
 /// With --json, each line is an object with the fields category, event (the name), events, share
 /// (of 1), per_second (null if there is no time between the first and the last event) and bytes.
@@ -31,6 +32,10 @@ use crate::unmatched;
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
+
+    /// More of them
+    #[arg(value_name = "PATH")]
+    others: Vec<PathBuf>,
 
     /// What is counted together
     #[arg(long, value_name = "WHAT", default_value = "event")]
@@ -67,20 +72,38 @@ pub const EXAMPLES: &[Example] = &[
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
-    let reading = Reading::open(&args.target)?;
-    let mut stats = Stats::new(reading.source(), args.by);
-    let mut events = reading.wanted(Order::OldestFirst, &query);
-    events.by_ref().for_each(|event| stats.add(&event));
-    stats.set_apart();
-    stats.print(args.json)?;
-    unmatched::tell(&query, &[reading.whole()]);
-    events.report()
+    let others = args.others.iter().cloned().map(Target::named);
+    let others: Vec<_> = others.collect();
+    // All are opened before anything is counted.
+    let readings = [&args.target].into_iter().chain(&others).map(Reading::open);
+    let readings: Vec<_> = readings.collect::<Result<_>>()?;
+    let mut all = All::default();
+    let mut read = Vec::new();
+    for reading in &readings {
+        let mut stats = Stats::new(reading.source());
+        let mut events = reading.wanted(Order::OldestFirst, &query);
+        events.by_ref().for_each(|event| stats.add(&event));
+        stats.set_apart();
+        all.add(&stats, args.by);
+        read.push(events);
+    }
+    all.print(args)?;
+    let wholes: Vec<_> = readings.iter().map(Reading::whole).collect();
+    unmatched::tell(&query, &wholes);
+    read.iter().try_for_each(|events| events.report())
 }
 
-/// The counts so far.
+/// The counts of all.
+#[derive(Default)]
+struct All {
+    /// By category and name.
+    lines: HashMap<(String, String), Amount>,
+    span: Option<(u64, u64)>,
+}
+
+/// The counts of one timeline or archive so far.
 struct Stats<'a> {
     at: &'a dyn Source,
-    by: By,
     /// By the number of the definition.
     definitions: HashMap<EventId, (Layout, Amount)>,
     /// The first and the last time, as far as they are known, of events that are not important.
@@ -99,10 +122,9 @@ struct Amount {
 }
 
 impl<'a> Stats<'a> {
-    fn new(at: &'a dyn Source, by: By) -> Stats<'a> {
+    fn new(at: &'a dyn Source) -> Stats<'a> {
         Stats {
             at,
-            by,
             definitions: HashMap::new(),
             span: None,
             important: Vec::new(),
@@ -124,8 +146,7 @@ impl<'a> Stats<'a> {
         if event.important {
             self.important.push((id, time));
         } else if let Some(time) = time {
-            let (first, last) = self.span.unwrap_or((time, time));
-            self.span = Some((first.min(time), last.max(time)));
+            self.span = both(self.span, Some((time, time)));
         }
     }
 
@@ -145,23 +166,35 @@ impl<'a> Stats<'a> {
             }
         }
     }
+}
 
-    /// The category, the name and the amount of each line, the most events first.
-    fn lines(&self) -> Vec<(String, String, Amount)> {
-        let mut lines: HashMap<(String, String), Amount> = HashMap::new();
-        for (id, (_, amount)) in &self.definitions {
-            let definition = self.at.definition(*id);
+/// The span of two.
+fn both(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    let (Some((first, last)), Some((begin, end))) = (one, other) else {
+        return one.or(other);
+    };
+    Some((first.min(begin), last.max(end)))
+}
+
+impl All {
+    fn add(&mut self, stats: &Stats, by: By) {
+        for (id, (_, amount)) in &stats.definitions {
+            let definition = stats.at.definition(*id);
             let category = definition.map_or("", |definition| &definition.category);
-            let name = definition.filter(|_| self.by == By::Event);
+            let name = definition.filter(|_| by == By::Event);
             let name = name.map_or(String::new(), Definition::name);
-            let line = lines.entry((category.into(), name)).or_default();
+            let line = self.lines.entry((category.into(), name)).or_default();
             line.events += amount.events;
             line.apart += amount.apart;
             line.bytes += amount.bytes;
         }
-        let lines = lines
-            .into_iter()
-            .map(|((category, name), amount)| (category, name, amount));
+        self.span = both(self.span, stats.span);
+    }
+
+    /// The category, the name and the amount of each line, the most events first.
+    fn lines(&self) -> Vec<(&str, &str, Amount)> {
+        let lines = self.lines.iter();
+        let lines = lines.map(|((category, name), amount)| (&**category, &**name, *amount));
         let mut lines: Vec<_> = lines.collect();
         lines.sort_by(
             |(category, name, amount), (other_category, other_name, other)| {
@@ -172,7 +205,7 @@ impl<'a> Stats<'a> {
         lines
     }
 
-    fn print(&self, as_json: bool) -> Result {
+    fn print(&self, args: &Args) -> Result {
         let lines = self.lines();
         let all: u64 = lines.iter().map(|(.., amount)| amount.events).sum();
         let seconds = self.span.map(|(first, last)| (last - first) as f64 / 1e9);
@@ -181,7 +214,7 @@ impl<'a> Stats<'a> {
             Some((amount.events - amount.apart) as f64 / seconds)
         };
         let mut out = output::stdout();
-        if as_json {
+        if args.json {
             for (category, name, amount) in &lines {
                 let Amount { events, bytes, .. } = amount;
                 let object = json!({
@@ -203,12 +236,12 @@ impl<'a> Stats<'a> {
                 ("BYTES", Align::Right),
                 ("CATEGORY", Align::Left),
             ];
-            if self.by == By::Event {
+            if args.by == By::Event {
                 columns.push(("EVENT", Align::Left));
             }
-            let row = |(category, name, amount): &(String, String, Amount)| {
+            let row = |(category, name, amount): &(&str, &str, Amount)| {
                 let rate = rate(amount).map_or("?".into(), |rate| Rate(rate).to_string());
-                let category = if category.is_empty() { "?" } else { category };
+                let category = if category.is_empty() { "?" } else { *category };
                 let mut cells: Vec<Cell> = vec![
                     Count(amount.events).to_string().into(),
                     format::percent(amount.events, all).into(),
@@ -216,8 +249,8 @@ impl<'a> Stats<'a> {
                     Bytes(amount.bytes).to_string().into(),
                     category.to_owned().into(),
                 ];
-                if self.by == By::Event {
-                    cells.push(Cell::new(theme.name, name));
+                if args.by == By::Event {
+                    cells.push(Cell::new(theme.name, *name));
                 }
                 cells
             };

@@ -5,13 +5,14 @@ mod object;
 mod steps;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
 
 use crate::args::Example;
 use crate::channel;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, Rate, things};
 use crate::json;
 use crate::output::{self, Line};
@@ -21,16 +22,20 @@ use crate::time::{self, Form, Span, WallClock};
 pub use object::object;
 use object::{complete_part, is_known, since_known};
 
-/// Show size, level, clock, writers and dropped events of one timeline
+/// Show size, level, clock, writers and dropped events of timelines
 ///
 /// For an archive, it shows the size, the time span, the programs, and the entries that were missed
-/// or damaged.
+/// or damaged. Of several PATHs, all that can be read are shown.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
 
-    /// Print one JSON object
+    /// More of them
+    #[arg(value_name = "PATH")]
+    others: Vec<PathBuf>,
+
+    /// Print one JSON object, for each PATH a line
     #[arg(long)]
     json: bool,
 }
@@ -53,8 +58,26 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let path = args.target.path().display().to_string();
-    let (object, kind, lines) = match args.target.open()? {
+    let others = args.others.iter().cloned().map(Target::named);
+    let others: Vec<_> = others.collect();
+    let (mut shown, mut last) = (0, None);
+    for target in [&args.target].into_iter().chain(&others) {
+        match show(target, args.json, shown > 0) {
+            Ok(()) => shown += 1,
+            Err(failure) => {
+                if let Some(Failure::Message(message)) = last.replace(failure) {
+                    output::say(message);
+                }
+            }
+        }
+    }
+    last.map_or(Ok(()), Err)
+}
+
+/// Shows one of them. `follows`: whether it stands behind another one.
+fn show(target: &Target, as_json: bool, follows: bool) -> Result {
+    let path = target.path().display().to_string();
+    let (object, kind, lines) = match target.open()? {
         Opened::Ring(at) => {
             let info = at.info();
             at.intact()?;
@@ -80,9 +103,12 @@ pub fn run(args: &Args) -> Result {
         }
     };
     let mut out = output::stdout();
-    if args.json {
+    if as_json {
         json::escaped::write_line(&object, &mut out)?;
     } else {
+        if follows {
+            writeln!(out)?;
+        }
         let theme = output::theme();
         let title = Line::new().styled(theme.name, path);
         title.text("  ").text(kind).write(&mut out)?;
