@@ -208,7 +208,7 @@ fn misuse_is_status_2_and_told_on_standard_error() {
     let cases: [&[&str]; 11] = [
         &[],
         &["frobnicate"],
-        &["info", "/x", "/y"],
+        &["events", "/x", "/y"],
         &["dump", "/x", "-n", "many"],
         &["dump", "/x", "-n", "-1"],
         &["dump", "/x", "--json", "--long"],
