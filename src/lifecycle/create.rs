@@ -4,7 +4,7 @@
 //! was. A creator gets the name only if nothing else has it: of several creators one comes first,
 //! and the others find the name in use.
 //!
-//! **Why is the default size not fixed?** The default takes 74.7 MiB, but a container has 64 MiB in
+//! **Why is the default size not fixed?** The default takes 74.8 MiB, but a container has 64 MiB in
 //! /dev/shm: a new user's first program would fail there. So a creator that asks for no size gets
 //! the largest power of two that fits, given the file system, a quota and the limit on the size of
 //! files. A bit of the header's flags says so, because a creator may also have asked for that same

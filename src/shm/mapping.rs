@@ -81,13 +81,12 @@ fn cover(raw: &MmapRaw) -> io::Result<()> {
     }
 }
 
-/// Stores a byte in each of these places.
-fn fill(raw: &MmapRaw, places: &Range<usize>, byte: u8) {
-    for place in places.start..places.end.min(raw.len()) {
-        // SAFETY: the place lies in the mapping, all that is in it is atomic, and any bytes are
-        // valid. Relaxed: whoever reads it reads this byte alone.
-        let at = unsafe { std::sync::atomic::AtomicU8::from_ptr(raw.as_mut_ptr().add(place)) };
-        at.store(byte, Ordering::Relaxed);
+/// Stores a byte in each of these places of a new mapping.
+fn fill(new: &MmapRaw, places: &Range<usize>, byte: u8) {
+    let length = places.end.min(new.len()).saturating_sub(places.start);
+    if length > 0 {
+        // SAFETY: the range lies in the mapping, in which nobody else has an address yet.
+        unsafe { new.as_mut_ptr().add(places.start).write_bytes(byte, length) };
     }
 }
 
@@ -188,7 +187,11 @@ impl Mapping {
             // There are not as many addresses besides (RLIMIT_AS).
             _ => {
                 cover(raw)?;
-                fill(raw, places, byte);
+                for place in places.clone() {
+                    // Relaxed: whoever reads it reads this byte alone.
+                    let at = self.record::<AtomicU8>(place as u64);
+                    at.shared().store(byte, Ordering::Relaxed);
+                }
             }
         }
         let header = raw.len().min(HEADER_SIZE as usize);

@@ -59,7 +59,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Creates a timeline of 1,048,576 entries (74.7 MiB) and a string table of 1 MiB. If that
+    /// Creates a timeline of 1,048,576 entries (74.8 MiB) and a string table of 1 MiB. If that
     /// does not fit, as in a container with 64 MiB of shared memory, or would take more than half
     /// of the memory that the control groups of this process leave it, it gets the largest power of
     /// two that fits, at least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so, and

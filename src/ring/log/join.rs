@@ -308,6 +308,13 @@ impl Log {
         if let Some(process) = joined {
             self.joined(process);
         }
+        // A handler may have closed it right before: then it did not find that we had joined. If it
+        // did so later, it has left already. Relaxed: it is this thread's own.
+        let joined = joined.filter(|process| {
+            is_open()
+                || page.process.swap(0, Ordering::Relaxed) != *process
+                || self.leave_again(*process)
+        });
         page.joining.store(0, Ordering::Release);
         self.notice_a_death();
         joined
@@ -335,6 +342,7 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn leave_again(&self, process: u32) -> bool {
+        self.index.close(Some(Patience::MOMENT));
         processes::leave(&self.ring, &self.geometry, process, self.time_of_end());
         self.file
             .with(|opening| processes::unlock(process, opening));
