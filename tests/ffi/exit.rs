@@ -27,14 +27,20 @@ fn threads_log_while_their_program_ends() {
         let sources = ["tests/cpp/exit.cpp"];
         let program = compile(cxx(), CPP17, &sources, link, dir.path());
         for how in ["return", "exit", "thread", "quick_exit", "last", "twice"] {
-            for _ in 0..2 * size() {
+            let mut counts = Vec::new();
+            for _ in 0..3 * size() {
                 let dir = TempDir::new().unwrap();
                 assert_eq!(execute(&program, dir.path(), &[how]), "exit: ok\n", "{how}");
-                // Where its destructors ran while threads logged, their events are counted.
-                if ["return", "exit", "thread", "twice"].contains(&how) {
-                    let dropped = dropped(&dir.path().join("ring"));
-                    assert!(dropped["closed"].as_u64() > Some(0), "{how}: {dropped}");
-                }
+                counts.push(dropped(&dir.path().join("ring"))["closed"].as_u64());
+            }
+            // Where its destructors ran while threads logged, their events are counted. If a thread
+            // was in a call then, it is the last owner and closes the ring: then the program may
+            // end before anybody is late.
+            if ["return", "exit", "thread", "twice"].contains(&how) {
+                assert!(
+                    counts.iter().any(|count| *count > Some(0)),
+                    "{how}: {counts:?}"
+                );
             }
         }
     }
