@@ -8,14 +8,15 @@
 //!
 //! A stretch that is added while the one before holds begins at the time that the former says, and
 //! comes to the right time over its own length: so times never go back, and a slewing clock is
-//! followed to some ten microseconds. Only if both differ by a millisecond was the clock set: that
-//! is a *step*, and the new stretch begins at the new time. Nobody knows when exactly the clock was
-//! set. It was after the time at which somebody last saw the former stretch hold. What was logged
-//! in between is shown by the clock as it was before.
+//! followed to some ten microseconds. If both differ by a millisecond, the clock was set: that is a
+//! *step*, and the new stretch begins at the new time. It was not set if it is as far ahead of
+//! CLOCK_MONOTONIC as before, which is slewed like it, and never set. Nobody knows when exactly the
+//! clock was set. It was after the time at which somebody last saw the former stretch hold. What
+//! was logged in between is shown by the clock as it was before.
 //!
 //! If nobody looked for longer than a stretch is sure, the clock ran evenly from the end of the
-//! stretch to the begin of the next, unless that would need a rate that no clock has: then it was
-//! set, and the same rule holds.
+//! stretch to the begin of the next, unless that comparison says that it was set. Where the clocks
+//! cannot be compared, it was set if it would need a rate that no clock has.
 //!
 //! **Why is a stretch not simply the way from one look at the clocks to the next?** Then the times
 //! of the newest events would change with the next look: a recorder, a dump and a snapshot would
