@@ -4,7 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use timeline_archive::{Archive, Preamble};
-use timeline_search::import::{CLOCK, Importer, LineWriter};
+use timeline_import::{CLOCK, Importer, LineWriter};
 
 /// Imports the bytes, whose first says how many of the others are read at once.
 pub fn run(bytes: &[u8]) {

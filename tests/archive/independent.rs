@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer};
-use timeline_search::import::Importer;
+use timeline_import::Importer;
 
 use crate::samples::{all_values, archive, frames};
 use crate::support::root;

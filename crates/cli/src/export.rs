@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use timeline::Order;
 use timeline::dump::{Messages, Text};
 use timeline_archive::Archive;
-use timeline_search::import::{CLOCK, LineWriter};
+use timeline_import::{CLOCK, LineWriter};
 use timeline_search::{line_count, message_lines};
 
 use crate::args::Example;

@@ -27,7 +27,6 @@
 //! ```
 
 mod error;
-pub mod import;
 mod index;
 mod message_lines;
 mod query;

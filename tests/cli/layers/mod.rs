@@ -81,10 +81,11 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-const CRATES: [(&str, usize); 7] = [
+const CRATES: [(&str, usize); 8] = [
     ("src", 70),
     ("ffi/src", 10),
     ("crates/archive/src", 30),
+    ("crates/import/src", 10),
     ("crates/search/src", 10),
     ("crates/latency/src", 20),
     ("crates/serve/src", 10),

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use jiff::tz::TimeZone;
 use timeline::{Attributes, Priority, Value, lay_out};
 use timeline_archive::{Archive, Form, Preamble, RawEvent, RawThread, Writer};
-use timeline_search::import::Importer;
+use timeline_import::Importer;
 use timeline_search::{Query, numbers, priorities};
 
 use super::chosen::{Chosen, HOW, KINDS, LITERALS, by, edges};

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use timeline::Source;
 use timeline::dump::Messages;
 use timeline_archive::{Archive, Preamble};
-use timeline_search::import::Importer;
+use timeline_import::Importer;
 use timeline_search::{Case, Needle, Query};
 
 use super::chosen::{Chosen, HOW, by};

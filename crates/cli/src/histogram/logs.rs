@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use timeline::Unknown;
+use timeline_import::expanded;
 use timeline_latency::intervals::{
     Entry, Error, Guesses, Interval, LogReader, Moment, ReaderOptions, TimeRange, TimeRules,
     corrected, merge,
 };
-use timeline_search::import::expanded;
 
 use super::Args;
 use super::output::{About, Output};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use timeline_archive::Archive;
-use timeline_search::import::{Failed, ImportedFile, Importer};
+use timeline_import::{Failed, ImportedFile, Importer};
 
 use crate::failure::{Failure, Result};
 use crate::permission;
@@ -150,7 +150,7 @@ pub fn refuse_what_stays(path: &Path, file: &mut File) -> Result {
         .read_to_end(&mut begin)
         .map_err(failed)?;
     file.rewind().map_err(failed)?;
-    match timeline_search::import::is_compressed(&begin) {
+    match timeline_import::is_compressed(&begin) {
         true => Err(Failure::Message(format!(
             "{name} is compressed, and only plain logs are followed"
         ))),

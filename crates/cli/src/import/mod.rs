@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use timeline::files::NewFile;
 use timeline_archive::Preamble;
-use timeline_search::import::{CLOCK, Failed, Importer, expanded};
+use timeline_import::{CLOCK, Failed, Importer, expanded};
 use timeline_search::local_zone;
 
 use crate::args::Example;

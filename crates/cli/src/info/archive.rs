@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timeline::{Order, Source};
 use timeline_archive::{Archive, Preamble};
-use timeline_search::import::CLOCK;
+use timeline_import::CLOCK;
 
 use super::{spaced, steps};
 use crate::failure::INFALLIBLE;

@@ -5,7 +5,7 @@ use timeline::{
     Definition, Event, Format, FormatPart, Layout, Object, Piece, Priority, Source, Syntax, Value,
     pieces,
 };
-use timeline_search::import::write_object;
+use timeline_import::write_object;
 use timeline_search::{line_count, message_lines};
 
 use super::escaped::push_quoted;

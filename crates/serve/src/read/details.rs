@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value as Json;
 use timeline::{Definition, Event, FieldType, Format, Layout, Source, SourcePlace, Value, dump};
-use timeline_search::import::write_object;
+use timeline_import::write_object;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;

@@ -4,8 +4,8 @@ use timeline::ObjectValue;
 
 use super::line::JsonLine;
 use super::scan::float;
-use crate::import::lines::MOST;
-use crate::import::timestamp::Timestamps;
+use crate::lines::MOST;
+use crate::timestamp::Timestamps;
 
 /// Most lines of an event.
 const MOST_LINES: u64 = 256;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 use timeline_archive::{Archive, OBJECT};
 
-use crate::import::tests::{exported, import};
+use crate::tests::{exported, import};
 
 /// Imports lines, and checks that each comes back as an equal object or the same bytes. Returns
 /// how many events were made of JSON.
@@ -412,7 +412,7 @@ fn objects_with_too_much_for_an_event_remain_text() {
 fn a_part_of_a_long_line_is_no_object() {
     let object = "{\"message\":\"a\"}";
     let spaces = " ".repeat(70_000);
-    let most = crate::import::lines::MOST;
+    let most = crate::lines::MOST;
     for log in [
         format!("{object}{spaces}\n{object}\n"),
         format!("{}{object}\n", "x".repeat(most)),
