@@ -183,6 +183,11 @@ impl Stretch {
             && rate.permits(self.ticks, self.nanos)
     }
 
+    /// Ticks at which the clocks were read when this was added, unless it was the first.
+    fn earliest_look(&self, lead: u64) -> u64 {
+        self.from.saturating_sub(lead)
+    }
+
     /// Whether the clock still runs as this says, so that there is nothing to add.
     pub fn holds(&self, look: Look, rate: TickRate) -> bool {
         self.holds_within(TOLERANCE, look, rate)
@@ -258,7 +263,7 @@ impl Stretch {
             unix,
             nanos: u64::try_from(i128::from(scaled(length, pace)?) + error).ok()?,
             realtime,
-            seen: seen.clamp(self.from, look.ticks),
+            seen: seen.clamp(self.earliest_look(lead), look.ticks),
             offset: look.offset,
             ticket: 0,
         };
@@ -359,6 +364,8 @@ fn scaled(ticks: u64, (of, nanos): (u64, u64)) -> Option<u64> {
 pub struct Course {
     /// By their first ticks.
     stretches: Vec<Stretch>,
+    /// How many ticks before its first ones a stretch is added at the latest.
+    lead: u64,
 }
 
 /// The time behind the end of a stretch.
@@ -378,7 +385,8 @@ impl Course {
             last = if counts { stretch.from } else { last };
             counts
         });
-        Course { stretches }
+        let lead = rate.lead();
+        Course { stretches, lead }
     }
 
     /// Whether nothing is known.
@@ -443,7 +451,9 @@ impl Course {
             let set = here.set_until(next.offset);
             let is_step = before.abs_diff(next.unix) >= STEP / 2
                 && set.is_none_or(|set| set.unsigned_abs() >= STEP / 2);
-            let after_ticks = next.seen.clamp(here.from, next.from - 1);
+            // The clock may have been set between a look and the first ticks of what it added.
+            let earliest = here.earliest_look(self.lead);
+            let after_ticks = next.seen.clamp(earliest, next.from - 1);
             is_step.then_some(ClockStep {
                 ticks: next.from,
                 after_ticks,

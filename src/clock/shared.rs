@@ -174,8 +174,11 @@ impl<'a> Stretches<'a> {
             offset: None,
         };
         if self.hold(newest, &last, look) {
-            // Relaxed: a hint for people.
-            header.stretch_seen.store(look.ticks, Ordering::Relaxed);
+            // Before it begins, nothing was compared.
+            if look.ticks >= last.from {
+                // Relaxed: a hint for people.
+                header.stretch_seen.store(look.ticks, Ordering::Relaxed);
+            }
             return;
         }
         let next = self

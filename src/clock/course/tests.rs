@@ -79,7 +79,7 @@ impl Clock {
         let last = *self.all.last().expect("a first one");
         match last.next(self.look(), self.seen, RATE) {
             Some(next) => self.all.push(next),
-            None if last.holds(self.look(), RATE) => self.seen = self.now,
+            None if self.now >= last.from && last.holds(self.look(), RATE) => self.seen = self.now,
             None => {}
         }
     }
@@ -129,6 +129,32 @@ fn a_step_is_found_where_it_is() {
         assert!(step.nanos().abs_diff(by) < 1_000, "{}", step.nanos());
         assert!(step.ticks - step.after_ticks < RATE.ticks(10_000_000));
         assert!(clock.worst() < 1_000, "{}", clock.worst());
+    }
+}
+
+/// Between the look that adds a stretch and its first ticks, in which others look as well.
+#[test]
+fn a_step_right_behind_a_look_is_in_doubt_from_there_on() {
+    for by in [HOUR, -HOUR, 20_000_000, -20_000_000] {
+        for offset in [None, Some(START - HOUR as u64)] {
+            let mut clock = Clock::beside(offset);
+            clock.run(6);
+            let count = clock.all.len();
+            while clock.all.len() == count {
+                clock.pass(100_000);
+                clock.check();
+            }
+            clock.pass(50_000);
+            clock.set(by);
+            for _ in 0..4 {
+                clock.pass(50_000);
+                clock.log();
+                clock.check();
+            }
+            clock.run(100);
+            assert_eq!(clock.course().steps().len(), 1);
+            assert!(clock.worst() < 1_000, "{by} {}", clock.worst());
+        }
     }
 }
 
