@@ -6,6 +6,8 @@
 //! in another thread or process: the first value of both events is a key, and those with the same
 //! key belong together. So nothing about spans is stored, and a program needs no new call for them.
 
+use std::fmt;
+
 use super::{Definition, EventId, Priority, Syntax, Value};
 use crate::error::{Error, Result};
 
@@ -109,6 +111,26 @@ impl SpanKey {
             Value::Text { bytes, .. } => SpanKey::Text((*bytes).into()),
             Value::LongDouble(_) | Value::Nil | Value::Addresses(_) => return None,
         })
+    }
+
+    /// The key as a value.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            SpanKey::Number(number) => Value::Uint(*number),
+            SpanKey::Negative(number) => Value::Int(*number),
+            SpanKey::Float(bits) => Value::Float(f64::from_bits(*bits)),
+            SpanKey::Text(bytes) => Value::Text { bytes, cut: false },
+        }
+    }
+}
+
+/// As a message has it: a text is not in quotes.
+impl fmt::Display for SpanKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SpanKey::Text(bytes) => f.write_str(&String::from_utf8_lossy(bytes)),
+            number => write!(f, "{}", number.value()),
+        }
     }
 }
 

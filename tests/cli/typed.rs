@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
 use timeline::{Priority, Timeline};
+use timeline_search::line_count;
 
 use crate::command::*;
 use crate::json::same;
+use crate::serve::http::Served;
 use crate::support::Name;
 use crate::support::toolchain::{limited, printed, root};
 
@@ -16,14 +18,25 @@ fn cases() -> Vec<(&'static str, i64, &'static str, Json)> {
     let f32 = |number: f32| number.to_bits().into();
     vec![
         ("", -5, "-5", json!(-5)),
-        (":i64", i64::MIN, "-9223372036854775808", json!(i64::MIN)),
+        (
+            ":i64",
+            i64::MIN,
+            "-9223372036854775808",
+            json!("-9223372036854775808"),
+        ),
         (":i8", 0x80, "-128", json!(-128)),
         (":i16", 0x7fff, "32767", json!(32_767)),
         (":i32", 0xffff_ffff, "-1", json!(-1)),
         (":u8", -1, "255", json!(255)),
         (":u16", 65_536, "0", json!(0)),
         (":u32", -1, "4294967295", json!(u32::MAX)),
-        (":u64", -1, "18446744073709551615", json!(u64::MAX)),
+        (
+            ":u64",
+            -1,
+            "18446744073709551615",
+            json!("18446744073709551615"),
+        ),
+        (":u64", 1 << 53, "9007199254740992", json!(1_u64 << 53)),
         (":f32", f32(1.1), "1.1", json!(1.1)),
         (":f64", f64(-0.25), "-0.25", json!(-0.25)),
         (":f64", f64(f64::INFINITY), "inf", json!("inf")),
@@ -108,6 +121,15 @@ pub fn in_a_line(text: &str) -> String {
     text.chars().map(spelled).collect()
 }
 
+/// A whole number in JSON: a text, where others would round it.
+pub fn whole(number: impl Into<i128>) -> Json {
+    let number = number.into();
+    match number.unsigned_abs() > 1 << 53 {
+        true => json!(number.to_string()),
+        false => json!(i64::try_from(number).expect("it is small")),
+    }
+}
+
 /// If it does not, shows where.
 fn ends_with(found: &str, wanted: &str, what: &str) {
     let begin = wanted.split('(').next().unwrap_or_default();
@@ -151,6 +173,39 @@ fn check(path: &str, expected: &[(String, Json)]) {
         assert_eq!(told, cut, "{path}: {text:.300}");
         let count = |args: &Json| args.as_object().unwrap().len();
         assert_eq!(count(&event["args"]), count(args), "{path}: {text:.300}");
+    }
+    let lines = succeed(&["search", path, "--json", "--whole", ""]).json();
+    assert_eq!(lines.len(), expected.len(), "{path}");
+    for (line, (text, args)) in lines.iter().zip(expected) {
+        for (name, wanted) in args.as_object().unwrap() {
+            let found = &line["properties"][name];
+            assert_eq!(found, wanted, "{path}: {name} of {text:.300}");
+        }
+    }
+    let exported = succeed(&["export", path, "--format", "jsonl", "--whole"]).json();
+    assert!(exported == lines, "{path}");
+}
+
+/// The server tells the same values of the events of a file; of many events, of some.
+fn check_served(path: &str, expected: &[(String, Json)]) {
+    let served = Served::begin(&[path]);
+    let log = format!("/api/logs/{}/lines", path.rsplit('/').next().unwrap());
+    let mut first = 0;
+    for (at, (text, args)) in expected.iter().enumerate() {
+        if at % (expected.len() / 50 + 1) == 0 {
+            let event = served.json(&format!("{log}/{first}"));
+            let fields = event["fields"].as_array().unwrap().iter();
+            let found: serde_json::Map<_, _> = fields
+                .map(|field| {
+                    (
+                        field["name"].as_str().unwrap().into(),
+                        field["value"].clone(),
+                    )
+                })
+                .collect();
+            assert_eq!(Json::from(found), *args, "{path}: {text:.300}");
+        }
+        first += line_count(text);
     }
 }
 
@@ -235,11 +290,13 @@ pub fn check_everywhere(name: &Name, timeline: Timeline, expected: &[(String, Js
     let saved = snapshot(name, folder.path());
     check(&saved, expected);
     an_independent_reader_agrees(&saved, expected.len());
+    check_served(&saved, expected);
     drop(timeline);
     for more in [&[][..], &["--plain"]] {
         let archive = folder.path().join(format!("{}.tla", more.len()));
         let archive = archive.to_str().unwrap();
         succeed(&[&["record", "--once", name.path(), "-o", archive], more].concat());
         check(archive, expected);
+        check_served(archive, expected);
     }
 }

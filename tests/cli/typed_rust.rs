@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use timeline::{Bytes, Event, Flags, Hex, Named, Nanoseconds, Timeline, UnixTime, Wide};
 
 use crate::support::{Name, Random};
-use crate::typed::check_everywhere;
+use crate::typed::{check_everywhere, whole};
 
 /// A field of each type.
 #[derive(Event)]
@@ -110,7 +110,7 @@ fn text(random: &mut Random) -> String {
 /// A value as text, and in JSON.
 fn integer(number: impl ToString) -> (String, Json) {
     let text = number.to_string();
-    let json = serde_json::from_str(&text).expect("a number");
+    let json = whole(text.parse::<i128>().expect("a number"));
     (text, json)
 }
 
@@ -201,10 +201,10 @@ fn model(event: &All<String, &[f64]>) -> (String, Json) {
         float(event.l),
         (event.m.to_string(), json!(event.m)),
         (event.n.to_string(), json!(event.n)),
-        (Nanoseconds(took).to_string(), json!(took)),
-        (UnixTime(time).to_string(), json!(time)),
-        (event.q.to_string(), json!(event.q.0)),
-        (format!("{place:#x}"), json!(place)),
+        (Nanoseconds(took).to_string(), whole(took)),
+        (UnixTime(time).to_string(), whole(time)),
+        (event.q.to_string(), whole(event.q.0)),
+        (format!("{place:#x}"), whole(place as u64)),
         words(event.s),
         words(&event.t),
         event.u.map_or(("(null)".into(), Json::Null), words),
@@ -212,8 +212,8 @@ fn model(event: &All<String, &[f64]>) -> (String, Json) {
         list(event.w, integer),
         list(&event.x, float),
         list(event.y, float),
-        (event.z.to_string(), json!(event.z.0)),
-        (format!("{:#x}", event.hex.0), json!(event.hex.0)),
+        (event.z.to_string(), whole(event.z.0)),
+        (format!("{:#x}", event.hex.0), whole(event.hex.0)),
     ];
     let (mut message, mut args) = ("all".to_owned(), json!({}));
     let names = ('a'..='z').map(String::from);
@@ -314,7 +314,7 @@ fn flags(names: &[(u64, &str)], bits: u64) -> (String, Json) {
     let mut json: Vec<Json> = set.map(|(_, name)| json!(name)).collect();
     if rest != 0 {
         texts.push(format!("{rest:#x}"));
-        json.push(json!(rest));
+        json.push(whole(rest));
     }
     match texts.is_empty() {
         true => ("0".to_owned(), json.into()),

@@ -375,6 +375,7 @@ class Timeline:
         laid = list(laid_out(kinds, words, interned))
         values, cut = [value for value, _ in laid], [place for place, (_, is_cut) in enumerate(laid) if is_cut]
         by_name = unique(names(message)) if kind == 1 else []
+        named = map(plain, map(typed, types(message), values)) if kind == 1 else []
         thread = self.thread(identity, tid)
         node = self.u8(0x400 + core) if core < 1024 else UNKNOWN_NODE
         ticks = self.u64(at)
@@ -395,7 +396,7 @@ class Timeline:
             "message": printf(message, values) if kind == 2 else render(message, values),
             "template": message,
             "event": event,
-            "args": list(map(plain, values)) if kind == 2 else dict(zip(by_name, map(typed, types(message), values))),
+            "args": list(map(plain, values)) if kind == 2 else dict(zip(by_name, named)),
         }
         if cut:
             line["cut"] = [by_name[place] if kind == 1 else place for place in cut]
@@ -616,7 +617,7 @@ def labels(kind):
 
 
 def typed(kind, value):
-    """The value of a field in JSON."""
+    """The value of a field, with names for numbers."""
     if kind.startswith("enum("):
         return next((name for name, number in labels(kind) if number == value), value)
     if kind.startswith("flags("):
@@ -626,17 +627,19 @@ def typed(kind, value):
         for _, number in found:
             bits &= ~number
         return [name for name, _ in found] + ([bits] if bits else [])
-    return plain(value)
+    return value
 
 
 def plain(value):
-    """A value in JSON, which has no infinite numbers."""
+    """A value in JSON, which has no infinite numbers, and of whose readers many round those beyond 2^53."""
     if isinstance(value, list):
         return [plain(element) for element in value]
     if isinstance(value, LongDouble):
         return value.general()
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else str(value)
+    if isinstance(value, int) and abs(value) > 1 << 53:
+        return str(value)
     return value
 
 
@@ -649,7 +652,7 @@ def shown(kind, value):
         return "true" if value else "false"
     if kind.startswith("flags("):
         return "|".join(hex(bit) if isinstance(bit, int) else bit for bit in value) or "0"
-    return "(null)" if value is None else str(value)
+    return "(null)" if value is None else str(plain(value))
 
 
 def render(message, values):

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use timeline::{Catalogue, Definition, Event, FieldType, Order, Source};
+use timeline_reading::json::write_line;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{Count, things};
 use crate::health;
-use crate::json;
 use crate::output::{self, Line};
 use crate::target::{Opened, Target};
 
@@ -110,7 +110,7 @@ fn print(at: &dyn Source, held: &Held, as_json: bool) -> Result {
     let mut any = false;
     for definition in at.definitions() {
         match as_json {
-            true => json::escaped::write_line(&object(definition, held), &mut out)?,
+            true => write_line(&object(definition, held), &mut out)?,
             false => text(definition, held, any, &mut out)?,
         }
         any = true;

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use serde_json::json;
 use timeline::{Info, Listed};
+use timeline_reading::json::write_line;
 
 use crate::args::Example;
 use crate::failure::Result;
 use crate::format::{self, Align, Bytes, Cell, Count};
 use crate::info;
-use crate::json;
 use crate::output;
 use crate::permission::{self, refused};
 use crate::style::Theme;
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result {
                     "owner": refused(error).map(|refusal| permission::object(&refusal.owner)),
                 }),
             };
-            json::escaped::write_line(&object, &mut out)?;
+            write_line(&object, &mut out)?;
         }
     } else if !listed.is_empty() {
         let columns = [

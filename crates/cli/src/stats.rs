@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde_json::json;
 use timeline::{Definition, Event, EventId, Layout, Order, Source, Value};
+use timeline_reading::json::write_line;
 
 use crate::args::Example;
 use crate::failure::Result;
 use crate::filters::Filters;
 use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
-use crate::json;
 use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
@@ -225,7 +225,7 @@ impl All {
                     "per_second": rate(amount),
                     "bytes": bytes,
                 });
-                json::escaped::write_line(&object, &mut out)?;
+                write_line(&object, &mut out)?;
             }
         } else if all > 0 {
             let theme = output::theme();

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use timeline_archive::Archive;
+use timeline_reading::json::write_line;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, agree, things};
 use crate::health;
-use crate::json;
 use crate::output::{self, Line};
 
 /// Check an archive for damage, and count the events that can be recovered
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     if args.json {
         let object = object(&args.path, &archive, recoverable, incomplete);
-        json::escaped::write_line(&object, &mut out)?;
+        write_line(&object, &mut out)?;
     } else {
         print(&args.path, &archive, recoverable, &mut out)?;
     }

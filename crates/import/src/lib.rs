@@ -32,7 +32,6 @@ use lines::Lines;
 use timestamp::Timestamps;
 
 pub use compressed::{expanded, is_compressed};
-pub use json::write_object;
 pub use text::LineWriter;
 
 /// The clock of an archive of imported lines: its ticks are the numbers of the lines.

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use timeline::dump::Text;
 use timeline::{Format, Object, Value, values};
 use timeline_archive::{OBJECT, RecordedDefinition, RecordedEvent};
+use timeline_reading::json::write_object;
 
-use super::json::write_object;
 use super::template::has_no_end;
 
 /// Gives back imported lines: of text byte for byte, of JSON as equal objects.
@@ -16,7 +17,7 @@ pub struct LineWriter {
     formats: HashMap<*const RecordedDefinition, (Arc<RecordedDefinition>, Lines)>,
     /// Memory for messages and objects.
     message: Vec<u8>,
-    objects: String,
+    objects: Text,
 }
 
 /// How events become lines.

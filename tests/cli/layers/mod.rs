@@ -81,13 +81,14 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-const CRATES: [(&str, usize); 8] = [
+const CRATES: [(&str, usize); 9] = [
     ("src", 70),
     ("ffi/src", 10),
     ("crates/archive/src", 30),
     ("crates/import/src", 10),
     ("crates/search/src", 10),
     ("crates/latency/src", 20),
+    ("crates/reading/src", 5),
     ("crates/serve/src", 10),
     ("crates/cli/src", 30),
 ];

@@ -7,7 +7,7 @@ mod errors;
 mod full;
 mod growing;
 mod guard;
-mod http;
+pub mod http;
 mod links;
 mod live;
 mod long_spans;

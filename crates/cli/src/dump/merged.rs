@@ -4,6 +4,7 @@ use std::io::Write;
 
 use timeline::dump::Text;
 use timeline::{Event, Order};
+use timeline_reading::json::to_string;
 use timeline_search::Query;
 
 use super::Args;
@@ -11,7 +12,7 @@ use crate::columns::{Column, TimeForm};
 use crate::durations::Paired;
 use crate::failure::{INFALLIBLE, Result};
 use crate::filters::{Wanted, report_missed};
-use crate::json::{self, Lines};
+use crate::json::Lines;
 use crate::output;
 use crate::reading::{Events, Reading};
 use crate::target::Target;
@@ -200,7 +201,7 @@ impl<'a> Printer<'a> {
             match args.json {
                 true => Writer::Json {
                     lines: Box::new(Lines::new(at).among(programs)),
-                    path: several.then(|| json::escaped::to_string(&path)),
+                    path: several.then(|| to_string(&path)),
                 },
                 false => {
                     let lines = TextLines::new(at, &columns, times.clone());

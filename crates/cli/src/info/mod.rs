@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
+use timeline_reading::json::write_line;
 
 use crate::args::Example;
 use crate::channel;
 use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, Rate, things};
-use crate::json;
 use crate::output::{self, Line};
 use crate::style::Theme;
 use crate::target::{Opened, Target};
@@ -104,7 +104,7 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
     };
     let mut out = output::stdout();
     if as_json {
-        json::escaped::write_line(&object, &mut out)?;
+        write_line(&object, &mut out)?;
     } else {
         if follows {
             writeln!(out)?;

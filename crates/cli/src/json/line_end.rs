@@ -1,18 +1,14 @@
 //! Writes the end of an event's line in JSON, from its category on.
 
-use std::io::{self, Write};
-
 use serde_json::{Map, json};
 use timeline::dump::{STACK, Template, Text};
 use timeline::{
-    Definition, Event, FieldType, Format, Frame, Layout, Property, Source, SourcePlace, Syntax,
-    Value,
+    Definition, Event, FieldType, Frame, Layout, Property, Source, SourcePlace, Syntax, Value,
 };
+use timeline_reading::json::{EXACT, push_quoted, push_value, to_string};
 
-use super::escaped::push_quoted;
 use super::symbols::Symbols;
-use super::{category, escaped, or_null, own_number, priority, quoted, unique_names, unquoted};
-use crate::failure::INFALLIBLE;
+use super::{category, or_null, own_number, priority, quoted, unique_names, unquoted};
 
 /// The end of the lines of one definition: what they have in common, and which values they have.
 pub struct LineEnd<'a> {
@@ -68,7 +64,7 @@ fn more(definition: &Definition) -> String {
     let mut text = String::new();
     if !definition.channels.is_empty() {
         let names: Vec<&str> = definition.channels.split('|').collect();
-        text += &format!(",\"channels\":{}", escaped::to_string(&names));
+        text += &format!(",\"channels\":{}", to_string(&names));
     }
     let object = definition.object.iter().filter(|_| !definition.is_lost);
     let properties = object.flat_map(|object| object.properties());
@@ -76,7 +72,7 @@ fn more(definition: &Definition) -> String {
         .map(|one| (one.name.clone(), one.kind.clone().into()))
         .collect();
     if !kinds.is_empty() {
-        text += &format!(",\"types\":{}", escaped::to_string(&kinds));
+        text += &format!(",\"types\":{}", to_string(&kinds));
     }
     text
 }
@@ -151,7 +147,9 @@ impl<'a> LineEnd<'a> {
     /// The text into which the words of this event are filled, if that is all.
     #[inline]
     pub fn template(&self, event: &Event) -> Option<&Template> {
-        self.filled.as_ref().filter(|_| event.payload.is_none())
+        let is_exact = |word: &i64| word.unsigned_abs() <= EXACT;
+        let is_all = event.payload.is_none() && event.args.iter().all(is_exact);
+        self.filled.as_ref().filter(|_| is_all)
     }
 
     /// Appends the end of the line of an event.
@@ -220,10 +218,10 @@ impl LineEnd<'_> {
                 Some((_, kind)) => {
                     let symbols = symbols.as_mut();
                     if !symbols.is_some_and(|symbols| symbols.write(*kind, &found, out)) {
-                        typed(*kind, &found, out);
+                        push_value(Some(*kind), &found, out);
                     }
                 }
-                None => value(&found, out),
+                None => push_value(None, &found, out),
             }
         }
         cut
@@ -255,138 +253,5 @@ fn backtrace(source: &dyn Source, event: &Event) -> String {
             "base": frame.base,
         })
     });
-    escaped::to_string(&frames.collect::<Vec<_>>())
-}
-
-/// The value of a field: a number, `true` or `false`, a text for a character or a name, a list of
-/// names for flags, and a list of numbers for an array. The bits without a name are a number at the
-/// end of the list; so is `"…"` if an array was cut.
-fn typed(kind: FieldType, found: &Value, out: &mut Text) {
-    match (kind, found) {
-        (FieldType::Array(element), Value::Text { bytes, cut }) => {
-            let mut list = List::begin(out);
-            for word in element.words(bytes) {
-                scalar(element.field(), word, list.next());
-            }
-            if *cut {
-                push_quoted("…", list.next());
-            }
-            list.end();
-        }
-        (_, Value::Int(_) | Value::Uint(_) | Value::Float(_)) if kind.is_scalar() => {
-            scalar(kind, kind.word(found), out);
-        }
-        _ => value(found, out),
-    }
-}
-
-/// A list that is written to a text.
-struct List<'a> {
-    out: &'a mut Text,
-    is_empty: bool,
-}
-
-impl<'a> List<'a> {
-    fn begin(out: &'a mut Text) -> List<'a> {
-        out.push("[");
-        List {
-            out,
-            is_empty: true,
-        }
-    }
-
-    /// The text to which the next element is written.
-    fn next(&mut self) -> &mut Text {
-        if !self.is_empty {
-            self.out.push(",");
-        }
-        self.is_empty = false;
-        self.out
-    }
-
-    fn end(self) {
-        self.out.push("]");
-    }
-}
-
-fn scalar(kind: FieldType, word: i64, out: &mut Text) {
-    let integer = kind.integer(word);
-    match kind {
-        // With the digits of its own precision: 1.1, and not 1.100000023841858.
-        FieldType::F32 => {
-            let shortest = f32::from_bits(integer as u32).to_string();
-            value(&Value::Float(shortest.parse().unwrap_or_default()), out);
-        }
-        // The text does not show the sign either.
-        FieldType::F64 if f64::from_bits(integer as u64).is_nan() => push_quoted("nan", out),
-        FieldType::F64 => value(&Value::Float(f64::from_bits(integer as u64)), out),
-        FieldType::Bool => out.push(if integer != 0 { "true" } else { "false" }),
-        FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-            out.number(integer as u64);
-        }
-        FieldType::Enum(labels) => match labels.name(integer) {
-            Some(name) => push_quoted(name, out),
-            None => out.signed(integer),
-        },
-        FieldType::Flags(labels) => {
-            let (names, rest) = labels.names(integer as u64);
-            let mut list = List::begin(out);
-            for name in names {
-                push_quoted(name, list.next());
-            }
-            if rest != 0 {
-                list.next().number(rest);
-            }
-            list.end();
-        }
-        FieldType::Char => {
-            let mut text = String::new();
-            kind.write(word, &mut text).expect(INFALLIBLE);
-            push_quoted(&text, out);
-        }
-        _ => out.signed(integer),
-    }
-}
-
-/// Numbers as numbers, where JSON has them. A text that was cut ends in `…`.
-fn value(value: &Value, out: &mut Text) {
-    match value {
-        Value::Int(value) => out.signed(*value),
-        Value::Uint(value) => out.number(*value),
-        Value::Float(value) if value.is_finite() => {
-            serde_json::to_writer(Writer(out), value).expect(INFALLIBLE);
-        }
-        Value::Float(_) => push_quoted(&printed("%f", value), out),
-        Value::LongDouble(_) => push_quoted(&printed("%.21Lg", value), out),
-        Value::Text { bytes, cut: false } => match std::str::from_utf8(bytes) {
-            Ok(text) => push_quoted(text, out),
-            Err(_) => push_quoted(&String::from_utf8_lossy(bytes), out),
-        },
-        Value::Text { bytes, cut: true } => {
-            push_quoted(&(String::from_utf8_lossy(bytes) + "…"), out);
-        }
-        Value::Nil => out.push("null"),
-        Value::Addresses(addresses) => out.push(&escaped::to_string(addresses)),
-    }
-}
-
-fn printed(format: &str, value: &Value) -> String {
-    let mut text = Vec::new();
-    Format::parse(format).render(std::iter::once(value.clone()), &mut text);
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-/// Takes the bytes of JSON that serde writes.
-struct Writer<'a>(&'a mut Text);
-
-impl Write for Writer<'_> {
-    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
-        self.0
-            .push(std::str::from_utf8(json).map_err(io::Error::other)?);
-        Ok(json.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    to_string(&frames.collect::<Vec<_>>())
 }

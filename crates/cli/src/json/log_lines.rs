@@ -5,10 +5,9 @@ use timeline::{
     Definition, Event, Format, FormatPart, Layout, Object, Piece, Priority, Source, Syntax, Value,
     pieces,
 };
-use timeline_import::write_object;
+use timeline_reading::json::{push_quoted, write_object};
 use timeline_search::{line_count, message_lines};
 
-use super::escaped::push_quoted;
 use super::line_end::LineEnd;
 use super::symbols::Symbols;
 use super::{or_null, quoted};
@@ -38,8 +37,6 @@ pub struct LogLines<'a> {
     path: String,
     /// By the number of the event, of those that are defined.
     known: Vec<Option<Known<'a>>>,
-    /// Memory for objects that were imported.
-    objects: String,
 }
 
 struct Known<'a> {
@@ -72,7 +69,6 @@ impl<'a> LogLines<'a> {
             are_whole: false,
             path: path.map_or(String::new(), |path| format!("\"path\":{},", quoted(path))),
             known: Vec::new(),
-            objects: String::new(),
         }
     }
 
@@ -132,17 +128,14 @@ impl<'a> LogLines<'a> {
 
     /// Appends the objects of an event that was imported. Returns whether it was.
     fn write_imported(&mut self, event: &Event, message: &str, out: &mut Text) -> bool {
-        let mut objects = std::mem::take(&mut self.objects);
         let path = std::mem::take(&mut self.path);
         let object = self.known(event).and_then(|known| known.object.as_ref());
         let is_imported = object.is_some();
         if let Some((object, layout)) = object {
             let values: Vec<Value> = event.values(layout).collect();
-            objects.clear();
-            write_object(object, message, &values, &path, &mut objects);
-            out.push(&objects);
+            write_object(object, message, &values, &path, out);
         }
-        (self.objects, self.path) = (objects, path);
+        self.path = path;
         is_imported
     }
 

@@ -1,6 +1,5 @@
 //! Events as JSON, one object a line. The field names are part of the interface.
 
-pub mod escaped;
 mod line_end;
 mod log_lines;
 mod symbols;
@@ -13,6 +12,7 @@ use timeline::{
     Definition, Event, EventId, Interpolation, Source, Thread,
     dump::{Messages, Template, Text},
 };
+use timeline_reading::json::to_string;
 
 use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
@@ -218,11 +218,11 @@ fn own_number(definition: &Definition) -> String {
 }
 
 fn or_null<T: Serialize>(value: Option<T>) -> String {
-    escaped::to_string(&value)
+    to_string(&value)
 }
 
 fn quoted(text: &str) -> String {
-    escaped::to_string(text)
+    to_string(text)
 }
 
 fn unquoted(text: &str) -> String {

@@ -2,8 +2,7 @@
 
 use timeline::dump::{STACK, SYMBOLS, Text, symbol};
 use timeline::{Event, FieldType, Source, Value};
-
-use super::escaped::push_quoted;
+use timeline_reading::json::push_quoted;
 
 /// The symbols of an event, as many as there is room for.
 pub struct Symbols<'a> {

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::io::Write;
 
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use timeline::dump::{FRAME, Messages, Text, printable, printable_line, stack, took};
-use timeline::{Edge, Event, EventId, Nanoseconds, Pairing, Source, SpanKey};
+use timeline::{Edge, Event, EventId, Nanoseconds, Pairing, Source};
 use timeline_latency::{Found, Series};
+use timeline_reading::json::{to_string, value};
 
 use crate::failure::Result;
 use crate::format::things;
 use crate::json::Lines;
-use crate::json::escaped;
 use crate::output;
 use crate::programs::Programs;
 use crate::reading::Reading;
@@ -66,7 +66,7 @@ impl<'a> Printer<'a> {
         let whose = match &span.key {
             Some(key) => {
                 let field = series.key.as_deref().unwrap_or_default();
-                printable(&format!("{field}({})", key_text(key))).into_owned()
+                printable(&format!("{field}({})", key)).into_owned()
             }
             None => events.last().map_or(String::new(), |event| {
                 let host = self.programs.and_then(|programs| programs.host(event));
@@ -152,10 +152,10 @@ impl<'a> Printer<'a> {
             "end_ns": span.end,
             "tid": (span.tid != 0).then_some(span.tid),
             "thread": thread.and_then(|thread| thread.name),
-            "key": span.key.as_ref().map(key_value),
+            "key": span.key.as_ref().map(|key| value(None, &key.value())),
             "more_events": more,
         });
-        let mut object = escaped::to_string(&object);
+        let mut object = to_string(&object);
         // The objects of events are written as they are, with numbers of all 64 bits.
         object.pop();
         let lines: Vec<&str> = lines.iter().map(|line| line.get()).collect();
@@ -169,22 +169,4 @@ impl<'a> Printer<'a> {
 
 fn nanoseconds(count: u64) -> Nanoseconds {
     Nanoseconds(i64::try_from(count).unwrap_or(i64::MAX))
-}
-
-fn key_text(key: &SpanKey) -> String {
-    match key {
-        SpanKey::Number(number) => number.to_string(),
-        SpanKey::Negative(number) => number.to_string(),
-        SpanKey::Float(bits) => f64::from_bits(*bits).to_string(),
-        SpanKey::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-    }
-}
-
-fn key_value(key: &SpanKey) -> Value {
-    match key {
-        SpanKey::Number(number) => json!(number),
-        SpanKey::Negative(number) => json!(number),
-        SpanKey::Float(bits) => json!(f64::from_bits(*bits)),
-        SpanKey::Text(_) => json!(key_text(key)),
-    }
 }

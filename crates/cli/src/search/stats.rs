@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use timeline::{Bytes, Nanoseconds};
+use timeline_reading::json::write_line;
 use timeline_search::Counts;
 
 use crate::format::{Count, things};
-use crate::json::escaped;
 use crate::output;
 
 /// What became of the index of an archive.
@@ -81,7 +81,7 @@ impl Stats {
     pub fn say(&self, as_json: bool) {
         if as_json {
             let mut line = Vec::new();
-            let written = escaped::write_line(self, &mut line);
+            let written = write_line(self, &mut line);
             let _ = written.and_then(|()| std::io::stderr().lock().write_all(&line));
             return;
         }

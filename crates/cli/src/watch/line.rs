@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use timeline::SpanKey;
+use serde_json::value::RawValue;
 use timeline::dump::printable;
 use timeline_latency::{Condition, Fired, Seen};
+use timeline_reading::json::{self, write_line};
 
 use crate::format::Rate;
-use crate::json::escaped;
 use crate::output::{self, Line};
 use crate::style::Theme;
 use crate::time::{Form, Span, WallClock};
@@ -37,7 +37,7 @@ struct Row<'a> {
     thread: Option<&'a str>,
     tid: Option<u32>,
     pid: Option<u32>,
-    key: Option<String>,
+    key: Option<Box<RawValue>>,
     ignored: u64,
     snapshot: Option<String>,
 }
@@ -106,18 +106,21 @@ impl Printer {
             thread: thread.and_then(|thread| thread.name.as_deref()),
             tid: thread.map(|thread| thread.tid),
             pid: thread.map(|thread| thread.pid),
-            key: fired.key.as_ref().map(key),
+            key: fired
+                .key
+                .as_ref()
+                .map(|key| json::value(None, &key.value())),
             ignored,
             snapshot: snapshot.map(|path| path.display().to_string()),
         };
-        escaped::write_line(&row, out)
+        write_line(&row, out)
     }
 }
 
 /// What was seen, in words.
 fn what(fired: &Fired) -> String {
     let name = printable(&fired.name);
-    let key = fired.key.as_ref().map(|one| format!(" of {}", key(one)));
+    let key = fired.key.as_ref().map(|key| format!(" of {key}"));
     let key = key.unwrap_or_default();
     let span = |nanos| Span(Duration::from_nanos(nanos));
     match (fired.seen, fired.begin, fired.end) {
@@ -128,15 +131,5 @@ fn what(fired: &Fired) -> String {
         (Seen::Nanoseconds(nanos), ..) => format!("{name}: {}", span(nanos)),
         (Seen::PerSecond(rate), ..) => format!("{name}: {} events a second", Rate(rate)),
         (Seen::Event, ..) => name.into_owned(),
-    }
-}
-
-/// A key as people write it.
-pub fn key(key: &SpanKey) -> String {
-    match key {
-        SpanKey::Number(number) => number.to_string(),
-        SpanKey::Negative(number) => number.to_string(),
-        SpanKey::Float(bits) => f64::from_bits(*bits).to_string(),
-        SpanKey::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
     }
 }

@@ -5,7 +5,7 @@ use timeline::{ObjectValue, Priority};
 use super::super::level::{of_number, of_word};
 use super::super::tokens::Span;
 use super::scan::{Input, number, unescape};
-use super::write::push_quoted;
+use timeline_reading::json::push_quoted;
 
 /// Objects in the properties and around. Deeper ones are values as a whole.
 const MOST_DEEP: usize = 8;

@@ -2,7 +2,8 @@
 //!
 //! scan.rs reads JSON, line.rs takes a line apart, message.rs finds its values in its message, and
 //! group.rs the lines of one event. Here lines get their definitions: a format of objects, which
-//! says where in JSON the values of an event stand. write.rs makes the objects again.
+//! says where in JSON the values of an event stand, and of which timeline_reading makes the
+//! objects again.
 
 mod group;
 mod line;
@@ -10,21 +11,19 @@ mod message;
 mod scan;
 #[cfg(test)]
 mod tests;
-mod write;
 
 use std::collections::HashMap;
 
 use timeline::{Object, ObjectValue, Priority, ValueKind};
 use timeline_archive::{OBJECT, RawDefinition};
+use timeline_reading::json::push_quoted;
 
 use super::definitions::PutString;
 use super::tokens::Span;
 use line::JsonLine;
 use message::{Message, Shown};
-use write::push_quoted;
 
 pub use group::{Group, Member};
-pub use write::write_object;
 
 /// The number of what events have in common.
 pub type ObjectId = u32;

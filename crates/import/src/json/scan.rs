@@ -159,12 +159,6 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Whether a text is one value of JSON.
-pub fn is_json(text: &str) -> bool {
-    let mut input = Input::new(text);
-    input.any().is_some() && input.peek().is_none()
-}
-
 /// Appends the text that a string of JSON with escapes stands for. `None` if it is no Unicode: then
 /// it has half a pair of surrogates.
 pub fn unescape(string: &str, out: &mut Vec<u8>) -> Option<()> {
@@ -255,6 +249,12 @@ fn decimal(text: &str) -> Option<(bool, String, i64)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Whether a text is one value of JSON.
+    fn is_json(text: &str) -> bool {
+        let mut input = Input::new(text);
+        input.any().is_some() && input.peek().is_none()
+    }
 
     #[test]
     fn numbers_are_typed_only_without_loss() {

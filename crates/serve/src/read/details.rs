@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use timeline::{Definition, Event, FieldType, Format, Layout, Source, SourcePlace, Value, dump};
-use timeline_import::write_object;
+use serde_json::value::RawValue;
+use timeline::dump::{self, Text};
+use timeline::{Definition, Event, FieldType, Layout, Source, SourcePlace, Value};
+use timeline_reading::json::{self, write_object};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -66,7 +68,7 @@ pub struct FieldValue {
     pub unit: Option<&'static str>,
     /// The value. A whole number beyond 2^53 is a text, because browsers would round it.
     #[schema(value_type = serde_json::Value)]
-    pub value: Json,
+    pub value: Box<RawValue>,
     /// The value as the message shows it.
     pub shown: String,
 }
@@ -158,7 +160,7 @@ fn fields(event: &Event, definition: Option<&Definition>) -> Vec<FieldValue> {
     let value = |(place, value): (usize, Value)| {
         let field = fields.get(place).filter(|field| !field.name.is_empty());
         let kind = field.map(|field| field.kind);
-        let (json, mut shown) = (typed(kind, &value), String::new());
+        let (json, mut shown) = (json::value(kind, &value), String::new());
         match kind {
             // Writing to a String does not fail.
             Some(kind) => {
@@ -177,78 +179,9 @@ fn fields(event: &Event, definition: Option<&Definition>) -> Vec<FieldValue> {
     event.values(&layout).enumerate().map(value).collect()
 }
 
-fn plain(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// The value of a field in JSON.
-fn typed(kind: Option<FieldType>, value: &Value) -> Json {
-    let is_number = matches!(value, Value::Int(_) | Value::Uint(_) | Value::Float(_));
-    match (kind, value) {
-        (Some(FieldType::Array(element)), Value::Text { bytes, .. }) => {
-            let words = element.words(bytes);
-            words.map(|word| scalar(element.field(), word)).collect()
-        }
-        (Some(kind), _) if is_number && kind.is_scalar() => scalar(kind, kind.word(value)),
-        _ => untyped(value),
-    }
-}
-
-fn scalar(kind: FieldType, word: i64) -> Json {
-    let integer = kind.integer(word);
-    match kind {
-        FieldType::F32 => untyped(&Value::Float(f32::from_bits(integer as u32).into())),
-        FieldType::F64 => untyped(&Value::Float(f64::from_bits(integer as u64))),
-        FieldType::Bool => Json::Bool(integer != 0),
-        FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-            untyped(&Value::Uint(integer as u64))
-        }
-        FieldType::Enum(_) | FieldType::Char => {
-            let mut text = String::new();
-            // Writing to a String does not fail.
-            let _ = kind.write(word, &mut text);
-            Json::String(text)
-        }
-        FieldType::Flags(labels) => {
-            let (names, rest) = labels.names(integer as u64);
-            let rest = (rest != 0).then(|| untyped(&Value::Uint(rest)));
-            names.into_iter().map(Json::from).chain(rest).collect()
-        }
-        _ => untyped(&Value::Int(integer)),
-    }
-}
-
-/// The greatest whole number that browsers do not round.
-const EXACT: u64 = 1 << 53;
-
-fn untyped(value: &Value) -> Json {
-    match value {
-        Value::Int(number) if number.unsigned_abs() > EXACT => Json::from(number.to_string()),
-        Value::Int(number) => Json::from(*number),
-        Value::Uint(number) if *number > EXACT => Json::from(number.to_string()),
-        Value::Uint(number) => Json::from(*number),
-        Value::Float(number) if number.is_finite() => Json::from(*number),
-        Value::Float(_) => Json::from(printed("%f", value)),
-        Value::LongDouble(_) => Json::from(printed("%.21Lg", value)),
-        Value::Text { bytes, cut } => {
-            let text = String::from_utf8_lossy(bytes).into_owned();
-            Json::from(if *cut { text + "…" } else { text })
-        }
-        Value::Nil => Json::Null,
-        Value::Addresses(addresses) => addresses
-            .iter()
-            .map(|address| Json::from(format!("{address:#x}")))
-            .collect(),
-    }
-}
-
-fn printed(format: &str, value: &Value) -> String {
-    let mut text = Vec::new();
-    Format::parse(format).render(std::iter::once(value.clone()), &mut text);
-    String::from_utf8_lossy(&text).into_owned()
+/// A value in JSON as people read it.
+fn plain(json: &RawValue) -> String {
+    serde_json::from_str(json.get()).unwrap_or_else(|_| json.get().to_owned())
 }
 
 /// The properties of the objects that an event was imported from.
@@ -259,8 +192,9 @@ fn properties(version: &Version, event: &Event, definition: Option<&Definition>)
     let values: Vec<Value> = event.values(&layout).collect();
     let mut messages = dump::Messages::new(&version.archive);
     let message = messages.text(event, Some(definition));
-    let mut text = String::new();
-    write_object(object, &message, &values, "", &mut text);
+    let mut objects = Text::new();
+    write_object(object, &message, &values, "", &mut objects);
+    let text = String::from_utf8_lossy(objects.as_bytes());
     let of_line = |line: &str| {
         let mut object: Json = serde_json::from_str(line).ok()?;
         object.get_mut("properties").map(Json::take)

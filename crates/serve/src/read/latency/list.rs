@@ -1,9 +1,9 @@
 //! Lists the durations behind a cell of a heat map, or a bucket of a spectrum.
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
-use timeline::SpanKey;
+use serde_json::value::RawValue;
 use timeline_latency::Series;
+use timeline_reading::json;
 use utoipa::ToSchema;
 
 use super::find::{Asked, each_duration, id};
@@ -57,7 +57,7 @@ pub struct DurationObject {
     pub process: Option<String>,
     /// The value that both events share, if they are paired by one.
     #[schema(value_type = Option<serde_json::Value>)]
-    pub key: Option<Json>,
+    pub key: Option<Box<RawValue>>,
     /// In how many other spans of its thread it lies, of those that were asked for.
     pub depth: usize,
 }
@@ -94,7 +94,10 @@ pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<Dur
             tid: thread.tid,
             pid: thread.pid,
             process: thread.process,
-            key: found.key.as_ref().map(key),
+            key: found
+                .key
+                .as_ref()
+                .map(|key| json::value(None, &key.value())),
             depth: found.depth,
         }
     });
@@ -102,17 +105,4 @@ pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<Dur
         count,
         durations: durations.collect(),
     })
-}
-
-/// A key in JSON. A number beyond 2^53 is a text, because browsers would round it.
-fn key(key: &SpanKey) -> Json {
-    const EXACT: u64 = 1 << 53;
-    match key {
-        SpanKey::Number(number) if *number <= EXACT => json!(number),
-        SpanKey::Number(number) => json!(number.to_string()),
-        SpanKey::Negative(number) if number.unsigned_abs() <= EXACT => json!(number),
-        SpanKey::Negative(number) => json!(number.to_string()),
-        SpanKey::Float(bits) => json!(f64::from_bits(*bits)),
-        SpanKey::Text(bytes) => json!(String::from_utf8_lossy(bytes)),
-    }
 }

@@ -1,16 +1,20 @@
 //! Writes JSON in which characters that are not printable are escaped, like `\u202e`.
 //! So it is safe to show, and nothing is lost.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
-use timeline::dump::{Text, is_printable};
+use timeline::dump::is_printable;
 
-use crate::failure::INFALLIBLE;
+use super::INFALLIBLE;
 
 /// The value as JSON.
+///
+/// # Panics
+/// If it has a map whose keys are no texts.
 pub fn to_string(value: &(impl Serialize + ?Sized)) -> String {
     let mut text = Vec::new();
     write(value, &mut text).expect(INFALLIBLE);
@@ -18,18 +22,15 @@ pub fn to_string(value: &(impl Serialize + ?Sized)) -> String {
 }
 
 /// Appends a text in quotes.
-pub fn push_quoted(text: &str, out: &mut Text) {
+pub fn push_quoted(text: &str, out: &mut impl fmt::Write) {
     let stays = |byte: &u8| matches!(byte, b' '..=b'~') & (*byte != b'"') & (*byte != b'\\');
     // All bytes of a block, so that the compiler looks at them side by side.
     let (blocks, rest) = text.as_bytes().as_chunks::<16>();
     let all = |block: &[u8; 16]| block.iter().fold(true, |all, byte| all & stays(byte));
+    let mut push = |part| out.write_str(part).expect(INFALLIBLE);
     match blocks.iter().all(all) && rest.iter().all(stays) {
-        true => {
-            out.push("\"");
-            out.push(text);
-            out.push("\"");
-        }
-        false => out.push(&to_string(text)),
+        true => ["\"", text, "\""].into_iter().for_each(push),
+        false => push(&to_string(text)),
     }
 }
 
