@@ -888,9 +888,10 @@ timeline_status_t timeline_fields(const char *message, struct timeline_field_t *
  *
  * `path`: one leading slash and no other (`"/timeline"`) names a POSIX shared memory object;
  * anything else is the path of a file. `entries`: how many entries the ring holds, a power of two
- * of at least 256; 0 means 1,048,576 (74.8 MiB). If these do not fit, or would take more than
- * half of the memory that the control groups of the process leave it, 0 means the largest power of
- * two that fits, of at least 65,536. `string_table_size`: bytes for the texts of the definitions;
+ * of at least 256; 0 means 1,048,576 (74.8 MiB). If these do not fit three times (beside the
+ * timelines of two earlier runs), or would take more than a quarter of the memory that the control
+ * groups of the process leave it, 0 means the largest power of two that does, of at least 65,536:
+ * the same at each start. `string_table_size`: bytes for the texts of the definitions;
  * 0 means 1,048,576. `out`: receives the timeline, to be freed with `timeline_free`; untouched
  * when the call fails.
  *

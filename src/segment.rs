@@ -307,7 +307,7 @@ impl Segment {
 }
 
 /// Reads and checks the header of a file, its length included.
-fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
+pub fn read_header(path: &Path, file: &File) -> Result<(Geometry, Facts)> {
     let size = file
         .metadata()
         .map_err(|e| Error::io("examine", path, e))?

@@ -7,34 +7,31 @@
 //! **Why is the default size not fixed?** The default takes 74.8 MiB, but a container has 64 MiB in
 //! /dev/shm: a new user's first program would fail there. So a creator that asks for no size gets
 //! the largest power of two that fits, given the file system, a quota and the limit on the size of
-//! files. A bit of the header's flags says so, because a creator may also have asked for that same
-//! size. The library asks how much space is free before it takes any: a failed attempt would take
-//! all of it for a moment, and any other program that needs a page of /dev/shm at that moment would
-//! die. No space is left free for others on purpose, because there is no way to know how much they
-//! need. A program that shares a small /dev/shm should ask for a size, which either fits or fails.
-//! Memory is another matter, because too little of it ends the program: see src/shm/room.rs.
+//! files, so that it fits again when the program starts again: see sizes.rs. A bit of the header's
+//! flags says so, because a creator may also have asked for that same size. The library asks how
+//! much space is free before it takes any: a failed attempt would take all of it for a moment, and
+//! any other program that needs a page of /dev/shm at that moment would die. No space is left free
+//! for others on purpose, because there is no way to know how much they need. A program that shares
+//! a small /dev/shm should ask for a size, which either fits or fails. Memory is another matter,
+//! because too little of it ends the program: see src/shm/room.rs.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use super::held::refuse_used;
+use super::sizes::{Size, Sizes};
 use super::staging::Staging;
 use super::{LOOKS, check_clock, former, locked_at, magic};
 use crate::clock::ClockKind;
 use crate::error::{Error, Result};
-use crate::layout::{self, Bound, Geometry};
+use crate::layout::{self, Bound};
 use crate::ring::lanes;
 use crate::segment::{self, Segment, Use};
-use crate::shm::{
-    self, Demand, LockFile, Name, NoReserve, Patience, Record, Room, Shortage, Trust,
-};
+use crate::shm::{self, LockFile, Name, NoReserve, Patience, Record, Room, Shortage, Trust};
 
 /// How often a creator asks for space while another creator has it.
 const ATTEMPTS: u32 = 100;
-
-/// The fewest entries of a timeline whose creator asked for no number of entries.
-const LEAST_DEFAULT: u64 = 1 << 16;
 
 /// The size, mode and group of a timeline, and the owners that its creator trusts.
 #[derive(Debug, Clone)]
@@ -61,21 +58,15 @@ pub struct Plan {
 pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
     let trust = &plan.trust;
     check_clock(name.given())?;
-    let mut sizes = geometries(plan)?.into_iter();
+    let mut sizes = Sizes::of(plan)?;
     check_mode(plan.mode)?;
-    let (mut geometry, mut reduced) = (sizes.next().expect("one at least"), None);
     // Checked before anything is built. Checked again when the timeline gets its name, because the
     // file there may change until then.
-    lock_corpse(name, trust)?;
+    sizes.begin(name, trust, lock_corpse(name, trust)?.as_ref());
     let staging = Staging::new(name)?;
     let mut attempts = 0..ATTEMPTS;
     loop {
-        let demand = match (plan.entries, sizes.len()) {
-            (Some(_), _) => Demand::Asked,
-            (None, 0) => Demand::Least,
-            (None, _) => Demand::Default,
-        };
-        let error = match build(name, &staging, geometry, reduced, demand) {
+        let error = match build(name, &staging, &sizes.now()) {
             Ok(segment) => return place(name, staging, plan).map(|lock| (segment, lock)),
             Err(error) => error,
         };
@@ -84,27 +75,23 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
             lock_corpse(name, trust)?;
             return Err(error);
         };
-        if let Some(less) = sizes.next() {
-            (geometry, reduced) = (less, Some(shortage));
-            staging.empty(name)?;
-            continue;
-        }
-        // Otherwise as above.
-        let corpse = lock_corpse(name, trust)?;
         staging.empty(name)?;
-        if attempts.next().is_none() {
-            return Err(error);
-        }
         // What else leaves too little room stays, whatever is removed.
         let can_help = matches!(shortage.bound, Bound::FileSystem | Bound::ControlGroup);
-        let has_room = can_help && corpse.is_some() && former::make_room(name, trust, missing);
-        drop(corpse);
-        if has_room {
-            // What it would replace is gone. There may be room for more than the least now.
-            sizes = geometries(plan)?.into_iter();
-            (geometry, reduced) = (sizes.next().expect("one at least"), None);
-        } else if staging.has_rivals(name) {
-            // Several creators may each have got a part of space that is enough for one.
+        if can_help && sizes.is_worth_the_oldest() && attempts.next().is_some() {
+            // Otherwise as above.
+            let corpse = lock_corpse(name, trust)?;
+            if corpse.is_some() && former::make_room(name, trust, missing) {
+                // What it would replace is gone. There may be room for more than the least now.
+                sizes.begin(name, trust, corpse.as_ref());
+                continue;
+            }
+        }
+        if sizes.less(shortage) {
+            continue;
+        }
+        // Several creators may each have got a part of space that is enough for one.
+        if attempts.next().is_some() && staging.has_rivals(name) {
             std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
         } else {
             // The last rival may have given it its name since.
@@ -127,54 +114,10 @@ fn shortage(error: &Error) -> Option<(Shortage, u64)> {
     }
 }
 
-/// The sizes to try until there is room: the one that was asked for, or the default and then half
-/// as many entries each time.
-fn geometries(plan: &Plan) -> Result<Vec<Geometry>> {
-    let (entries, strings) = (plan.entries, plan.strings);
-    let bounds = layout::MIN_ENTRIES..=layout::MAX_ENTRIES;
-    if let Some(found) = entries.filter(|n| !n.is_power_of_two() || !bounds.contains(n)) {
-        return Err(Error::BadSize {
-            what: "the number of entries",
-            expected: "a power of two from 256 to 2^30",
-            found,
-        });
-    }
-    if !(layout::MIN_STRING_TABLE..=layout::MAX_STRING_TABLE).contains(&strings) {
-        return Err(Error::BadSize {
-            what: "the size of the string table",
-            expected: "1024 to 2^31 bytes",
-            found: strings,
-        });
-    }
-    let most = layout::MAX_IMPORTANT_ENTRIES;
-    if let Some(found) = plan.important.filter(|n| !(1..=most).contains(n)) {
-        return Err(Error::BadSize {
-            what: "the number of entries for important events",
-            expected: "1 to 65536",
-            found: found.into(),
-        });
-    }
-    let halves = std::iter::successors(Some(layout::DEFAULT_ENTRIES), |n| Some(n / 2));
-    let sizes = match entries {
-        Some(entries) => vec![entries],
-        None => halves.take_while(|n| *n >= LEAST_DEFAULT).collect(),
-    };
-    let geometry = |entries| match plan.important {
-        Some(important) => Geometry::with_important(entries, strings, important),
-        None => Geometry::new(entries, strings),
-    };
-    Ok(sizes.into_iter().map(geometry).collect())
-}
-
-fn build(
-    name: &Name,
-    staging: &Staging,
-    geometry: Geometry,
-    reduced: Option<Shortage>,
-    demand: Demand,
-) -> Result<Segment> {
+fn build(name: &Name, staging: &Staging, size: &Size) -> Result<Segment> {
     use std::os::unix::fs::FileExt;
     let file = staging.file();
+    let geometry = &size.geometry;
     let clock = ClockKind::detect();
     let fail = |doing, e| Error::io(doing, name.given(), e);
     let too_little = |Shortage { bound, free }| Error::NoSpace {
@@ -183,7 +126,7 @@ fn build(
         free,
         bound,
     };
-    let room = Room::of(geometry.total, shm::is_in_memory(file), demand);
+    let room = Room::of(geometry.total, shm::is_in_memory(file), size.demand).beside(size.beside);
     if let Some(shortage) = room.to_map(geometry.total) {
         return Err(too_little(shortage));
     }
@@ -192,7 +135,7 @@ fn build(
         NoReserve::Failed(e) => fail("reserve space for", e),
     })?;
     file.set_len(geometry.total).map_err(|e| fail("size", e))?;
-    let mut header = segment::new_header(&geometry, clock, reduced);
+    let mut header = segment::new_header(geometry, clock, size.reduced);
     file.write_all_at(header.bytes_mut(), 0)
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log).map_err(|error| match &error {

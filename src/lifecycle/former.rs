@@ -104,18 +104,30 @@ pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
 /// Removes the timeline that [`keep`] would replace, if it has at least so many bytes. Returns
 /// whether it did. The caller holds the lifecycle lock of the one that is to be kept.
 pub fn make_room(name: &Name, trust: &Trust, bytes: u64) -> bool {
-    let replaceable = |suffix: String| {
+    replaceable(name, trust).is_some_and(|(at, held)| {
+        taken(held.file()) >= bytes && std::fs::remove_file(at.file()).is_ok()
+    })
+}
+
+/// The bytes of the timeline that [`keep`] would replace.
+pub fn replaceable_bytes(name: &Name, trust: &Trust) -> u64 {
+    replaceable(name, trust).map_or(0, |(_, held)| taken(held.file()))
+}
+
+/// The bytes that a file takes in its file system.
+pub fn taken(file: &File) -> u64 {
+    // Blocks have 512 bytes, whatever the file system.
+    let blocks = file.metadata().map_or(0, |found| found.blocks());
+    blocks.saturating_mul(512)
+}
+
+fn replaceable(name: &Name, trust: &Trust) -> Option<(Name, Held)> {
+    suffixes(name, trust).into_iter().find_map(|suffix| {
         let at = name.beside(&suffix);
         match found_at(&at, trust) {
             Found::Replaceable(held) => Some((at, held)),
             _ => None,
         }
-    };
-    let former = suffixes(name, trust).into_iter().find_map(replaceable);
-    former.is_some_and(|(at, held)| {
-        // Blocks have 512 bytes, whatever the file system.
-        let taken = held.file().metadata().map(|found| found.blocks() * 512);
-        taken.is_ok_and(|taken| taken >= bytes) && std::fs::remove_file(at.file()).is_ok()
     })
 }
 

@@ -6,6 +6,7 @@
 mod create;
 mod former;
 mod held;
+mod sizes;
 mod staging;
 
 pub use create::{Plan, create};

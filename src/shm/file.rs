@@ -209,7 +209,8 @@ pub fn reserve(file: &File, bytes: u64, room: &Room) -> Result<(), NoReserve> {
     }
     // Checked first: a failed attempt takes all free space for a moment, in which other programs
     // get none. A file system that reports no blocks has no limit.
-    if space().is_some_and(|(all, left, _)| all > 0 && left < bytes) {
+    let needed = room.with_others(bytes);
+    if space().is_some_and(|(all, left, _)| all > 0 && left < needed) {
         return short(Bound::FileSystem, free());
     }
     let mut done = 0;

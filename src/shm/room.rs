@@ -3,11 +3,12 @@
 //! **How much memory does a timeline leave to its program?** Nobody knows how much the program will
 //! need. But if it gets no more, the kernel ends it, so it must not be all. A timeline whose
 //! creator asked for no size takes at most half of what is left: of the memory of each control
-//! group and of the machine, without swap, and of the address space. The least one, and one of a
-//! size that was asked for, take what there is, with swap, and with what the kernel can take back
-//! from files, if half as much as the least one takes, or a sixteenth of the other, stays free. All
-//! are looked at again after each few mebibytes, because others take memory at the same time, such
-//! as processes of one container that start together.
+//! group and of the machine, without swap, and of the address space; and no more than a quarter of
+//! the memory, if those of two earlier runs are to have room beside it (src/lifecycle/sizes.rs).
+//! The least one, and one of a size that was asked for, take what there is, with swap, and with
+//! what the kernel can take back from files, if half as much as the least one takes, or a sixteenth
+//! of the other, stays free. All are looked at again after each few mebibytes, because others take
+//! memory at the same time, such as processes of one container that start together.
 
 use super::cgroup::{Group, Left, System};
 use crate::layout::Bound;
@@ -46,6 +47,8 @@ pub struct Room {
     demand: Demand,
     /// Bytes that are to stay free.
     spare: u64,
+    /// Bytes that are to stay free in its file system, and of memory, if its pages are that.
+    beside: u64,
     /// Whether its pages are memory of this process' control groups.
     in_memory: bool,
     groups: Vec<Group>,
@@ -68,8 +71,22 @@ impl Room {
                 Demand::Asked => total / 16,
                 Demand::Snapshot => BUFFERS,
             },
+            beside: 0,
             in_memory,
         }
+    }
+
+    /// The same, if so many bytes are to stay free for other timelines, where this one is.
+    pub fn beside(self, bytes: u64) -> Room {
+        Room {
+            beside: bytes,
+            ..self
+        }
+    }
+
+    /// The bytes of the file system that so many of a file need.
+    pub fn with_others(&self, bytes: u64) -> u64 {
+        bytes.saturating_add(self.beside)
     }
 
     /// Whether its pages are only in memory.
@@ -97,8 +114,9 @@ impl Room {
         if !self.in_memory {
             return None;
         }
-        self.shortage(rest, self.system.left_by(&self.groups), Bound::ControlGroup)
-            .or_else(|| self.shortage(rest, self.system.machine(), Bound::Machine))
+        let all = self.with_others(rest);
+        self.shortage(all, self.system.left_by(&self.groups), Bound::ControlGroup)
+            .or_else(|| self.shortage(all, self.system.machine(), Bound::Machine))
     }
 
     fn shortage(&self, rest: u64, left: Left, bound: Bound) -> Option<Shortage> {

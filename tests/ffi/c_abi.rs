@@ -46,8 +46,8 @@ fn without_a_size_a_timeline_gets_what_a_container_has_room_for() {
     let script = "\"$1\" \"$3\" && \"$2\" info \"$3\"";
     if let Some(said) = with_little_shm(64, script, &words) {
         assert!(said.starts_with("little: ok\n"), "{said}");
-        let ring = "524,288 entries of 64 bytes (32 MiB), in 1,024 chunks of 512; \
-                    1,048,576 did not fit, 64 MiB were free\n";
+        let ring = "262,144 entries of 64 bytes (16 MiB), in 1,024 chunks of 256; \
+                    1,048,576 did not fit beside two of earlier runs, 64 MiB were free\n";
         assert!(said.contains(ring), "{said}");
     }
 }

@@ -200,7 +200,7 @@ fn the_smallest_program_runs_in_the_shared_memory_of_a_container() {
     // What the page says that it takes: as much as there is of it, and no less.
     let page = fs::read_to_string(root().join("README.md")).unwrap();
     for (size, takes) in [
-        ("100m", Some("74.8 MiB")),
+        ("240m", Some("74.8 MiB")),
         ("64m", None),
         ("7m", Some("6.8 MiB")),
     ] {

@@ -10,5 +10,6 @@ mod names;
 mod neighbours;
 mod race;
 mod refusing;
+mod restarts;
 mod saving;
 pub mod space;

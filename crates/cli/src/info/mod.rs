@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use timeline::{DEFAULT_ENTRIES, Info, Level, Writer};
+use timeline::{Bound, DEFAULT_ENTRIES, Info, Level, Writer};
 use timeline_reading::json::write_line;
 
 use crate::args::Example;
@@ -355,7 +355,15 @@ fn spaced(rate: Rate) -> String {
 
 fn ring(info: &Info) -> String {
     let why = match info.bound {
-        Some((bound, room)) => format!(", {} were {}", Bytes(room), bound.leaves()),
+        Some((bound, room)) => {
+            let beside = match bound {
+                Bound::FileSystem | Bound::ControlGroup | Bound::Machine => {
+                    " beside two of earlier runs"
+                }
+                _ => "",
+            };
+            format!("{beside}, {} were {}", Bytes(room), bound.leaves())
+        }
         None => String::new(),
     };
     let reduced = match info.reduced {
