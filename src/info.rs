@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::clock::{ClockKind, ClockStep};
+use crate::clock::{ClockKind, ClockReason, ClockStep};
 use crate::event::{Channel, Level, Rules};
 use crate::layout::words::Cursor;
 use crate::layout::{Bound, Header};
@@ -56,6 +56,10 @@ pub struct Info {
     pub boost_is_stale: bool,
     /// The clock that ticks are read from.
     pub clock: ClockKind,
+    /// Why it is not the time stamp counter, if that is known.
+    pub clock_reason: Option<ClockReason>,
+    /// The kernel's clock source as its creator found it; empty if it is not known.
+    pub clock_source: String,
     /// Ticks per second, if known.
     pub ticks_per_second: Option<f64>,
     /// Moments at which the wall clock was set: see [`Attached::steps`](crate::Attached::steps).
@@ -197,6 +201,8 @@ pub(crate) fn info(
         boost_is_stale: segment.definitions.boost() != Level::NONE
             && segment.sampler(file).is_none(),
         clock: facts.clock,
+        clock_reason: facts.clock_reason,
+        clock_source: facts.clock_source.clone(),
         ticks_per_second,
         steps: Vec::new(),
         created_unix_nanos: facts.created_unix,

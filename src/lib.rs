@@ -87,7 +87,7 @@ pub use self::shm::{Record, without_cancellation};
 pub use self::{
     access::{Owner, Refusal, live_file},
     attached::Attached,
-    clock::{ClockKind, ClockStep, Interpolation},
+    clock::{ClockKind, ClockReason, ClockStep, Interpolation},
     control::{Control, Sampler},
     error::{Error, ErrorKind, Result, User, looks_like},
     event::{

@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::clock::{self, Anchor, ClockKind, Look, Stretches, TimeBase};
+use crate::clock::{self, Anchor, Choice, ClockKind, ClockReason, Look, Stretches, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::{self, Bound, Geometry, HEADER_SIZE, Header, header};
@@ -41,6 +41,10 @@ pub struct Facts {
     pub bound: Option<(Bound, u64)>,
     /// The clock that ticks are read from.
     pub clock: ClockKind,
+    /// Why it is not the time stamp counter, if that is known.
+    pub clock_reason: Option<ClockReason>,
+    /// The kernel's clock source; empty if it is not known.
+    pub clock_source: String,
     /// Approximate ticks per second, as the creator measured them; 0 = not known.
     pub tick_rate: u64,
     /// When it was created, in nanoseconds since the epoch.
@@ -390,6 +394,8 @@ fn facts(head: &Header, version: (u16, u16), clock: ClockKind) -> Facts {
         reduced: flags & header::FLAG_REDUCED != 0,
         bound: Bound::from_number(short(&head.bound)).map(|bound| (bound, long(&head.room))),
         clock,
+        clock_reason: ClockReason::from_number(short(&head.clock_reason)),
+        clock_source: Place::Mapped(&head.clock_source).text(),
         tick_rate: long(&head.tick_rate),
         created_unix: long(&head.created_unix),
         creator_pid: short(&head.creator_pid),
@@ -407,7 +413,7 @@ fn checksum(head: &mut Header) -> u32 {
 }
 
 /// The header of a new timeline of this process; `reduced`: why it is smaller than the default.
-pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: Option<Shortage>) -> Header {
+pub fn new_header(geometry: &Geometry, clock: &Choice, reduced: Option<Shortage>) -> Header {
     let mut h = Header::zeroed();
     h.magic = layout::MAGIC.map(Into::into);
     h.version_major = layout::VERSION_MAJOR.into();
@@ -419,11 +425,11 @@ pub fn new_header(geometry: &Geometry, clock: ClockKind, reduced: Option<Shortag
         h.room = shortage.free.into();
     }
     geometry.store(&mut h);
-    h.clock = clock.number().into();
+    clock.store(&mut h);
     crate::clock::settle();
-    h.tick_rate = crate::clock::measure(clock).into();
+    h.tick_rate = crate::clock::measure(clock.kind).into();
     h.created_unix = crate::clock::realtime().into();
-    h.created_ticks = clock.now().into();
+    h.created_ticks = clock.kind.now().into();
     h.creator_pid = std::process::id().into();
     h.creator_start = KernelProcess::me().start.into();
     h.boot_id = boot_id().map(Into::into);

@@ -101,7 +101,8 @@ fn getcpu() -> u16 {
 /// The NUMA node of each of the first `count` CPUs; 0xff if it is not known.
 pub fn cpu_nodes(count: usize) -> Vec<u8> {
     let mut nodes = vec![0xff; count];
-    let listed = shm::read_dir(Path::new("/sys/devices/system/node")).into_iter();
+    let system = Path::new("/sys/devices/system");
+    let listed = shm::read_dir(&system.join("node")).into_iter();
     for entry in listed.flatten().flatten() {
         let name = entry.file_name();
         let Some(node) = name.to_str().and_then(|n| n.strip_prefix("node")) else {
@@ -117,8 +118,8 @@ pub fn cpu_nodes(count: usize) -> Vec<u8> {
             }
         }
     }
-    // A kernel without NUMA support has no such folder, and one node.
-    if nodes.iter().all(|&n| n == 0xff) {
+    // A kernel without NUMA support has no such folder, and one node. Without /sys, nothing is known.
+    if nodes.iter().all(|&n| n == 0xff) && system.join("cpu").exists() {
         nodes.fill(0);
     }
     nodes
@@ -142,7 +143,10 @@ mod tests {
     #[test]
     fn the_cpu_is_one_the_machine_has() {
         assert!(current_cpu() < 4096);
-        assert_ne!(cpu_nodes(1024)[current_cpu() as usize], 0xff);
+        match Path::new("/sys/devices/system/cpu").exists() {
+            true => assert_ne!(cpu_nodes(1024)[current_cpu() as usize], 0xff),
+            false => eprintln!("in part only: there is no /sys, which has the nodes of CPUs"),
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! event.
 
 mod anchor;
+mod choice;
 mod course;
 mod cpu;
 mod interpolation;
@@ -19,6 +20,7 @@ mod namespace;
 mod shared;
 
 pub use anchor::{Anchor, TimeBase};
+pub use choice::{Choice, ClockReason};
 pub use course::{ClockStep, Course, Look, Stretch};
 pub use cpu::{cpu_nodes, current_cpu, rseq_area};
 pub use interpolation::Interpolation;
@@ -58,17 +60,10 @@ impl ClockKind {
 
     /// The best clock of this machine.
     ///
-    /// The TSC is used only if the CPU says it is invariant *and* the kernel has chosen it as its
-    /// own clock source, because the kernel tests whether the cores agree.
+    /// The TSC is used only if the CPU says it is invariant *and* the kernel reads its own clock
+    /// from it, because the kernel tests whether the cores agree.
     pub fn detect() -> ClockKind {
-        let mut name = [0; 16];
-        let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
-        let kernel_agrees = crate::shm::read_small(path, &mut name).trim_ascii() == b"tsc";
-        if kernel_agrees && invariant_tsc() {
-            ClockKind::Tsc
-        } else {
-            ClockKind::Monotonic
-        }
+        Choice::detect().kind
     }
 
     /// The current ticks.
@@ -96,18 +91,6 @@ impl fmt::Display for ClockKind {
 fn rdtsc() -> u64 {
     // SAFETY: rdtsc has no preconditions; every x86-64 CPU has it.
     unsafe { core::arch::x86_64::_rdtsc() }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn invariant_tsc() -> bool {
-    raw_cpuid::CpuId::new()
-        .get_advanced_power_mgmt_info()
-        .is_some_and(|info| info.has_invariant_tsc())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn invariant_tsc() -> bool {
-    false
 }
 
 /// Whether the kernel forbids the calling thread to read its clocks: `rdtsc` would end the process,

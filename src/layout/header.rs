@@ -70,7 +70,14 @@ record! {
         0x168 pub stretches: Region,
         /// Path of the creator's executable, NUL-padded.
         0x180 pub creator_exe: [AtomicU8; 256],
-        0x280 _unused_280: [AtomicU8; 384],
+        0x280 _unused_280: [AtomicU8; 352],
+        /// The name of the kernel's clock source, NUL-padded; empty if its creator could not read
+        /// it.
+        0x3e0 pub clock_source: [AtomicU8; 16],
+        /// Why `clock` is not 1: the number of a [`ClockReason`](crate::clock::ClockReason); 0 = it
+        /// is, or that is not known.
+        0x3f0 pub clock_reason: AtomicU32,
+        0x3f4 _unused_3f4: [AtomicU8; 12],
         /// Of each CPU its NUMA node; 0xff = unknown.
         0x400 pub cpu_nodes: [AtomicU8; 1024],
         /// The next ticket.

@@ -23,7 +23,7 @@ use super::held::refuse_used;
 use super::sizes::{Size, Sizes};
 use super::staging::Staging;
 use super::{LOOKS, check_clock, former, locked_at, magic};
-use crate::clock::ClockKind;
+use crate::clock::Choice;
 use crate::error::{Error, Result};
 use crate::layout::{self, Bound};
 use crate::ring::lanes;
@@ -118,7 +118,7 @@ fn build(name: &Name, staging: &Staging, size: &Size) -> Result<Segment> {
     use std::os::unix::fs::FileExt;
     let file = staging.file();
     let geometry = &size.geometry;
-    let clock = ClockKind::detect();
+    let clock = Choice::detect();
     let fail = |doing, e| Error::io(doing, name.given(), e);
     let too_little = |Shortage { bound, free }| Error::NoSpace {
         path: name.given().to_path_buf(),
@@ -135,7 +135,7 @@ fn build(name: &Name, staging: &Staging, size: &Size) -> Result<Segment> {
         NoReserve::Failed(e) => fail("reserve space for", e),
     })?;
     file.set_len(geometry.total).map_err(|e| fail("size", e))?;
-    let mut header = segment::new_header(geometry, clock, size.reduced);
+    let mut header = segment::new_header(geometry, &clock, size.reduced);
     file.write_all_at(header.bytes_mut(), 0)
         .map_err(|e| fail("write the header of", e))?;
     let segment = Segment::load(name, file, Use::Log).map_err(|error| match &error {

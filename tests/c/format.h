@@ -42,7 +42,9 @@ typedef struct {
   uint64_t room;
   region_t stretches;
   char creator_exe[256];
-  unsigned char unused_280[0x400 - 0x280];
+  unsigned char unused_280[0x3e0 - 0x280];
+  char clock_source[16];
+  uint32_t clock_reason, unused_3f4[3];
   uint8_t cpu_nodes[1024];
   /* Changes while the timeline lives. */
   uint64_t next_ticket;
@@ -145,6 +147,8 @@ AT(header_t, boot_id, 0x140);
 AT(header_t, tick_rate, 0x150);
 AT(header_t, interned, 0x158);
 AT(header_t, creator_exe, 0x180);
+AT(header_t, clock_source, 0x3e0);
+AT(header_t, clock_reason, 0x3f0);
 AT(header_t, cpu_nodes, 0x400);
 AT(header_t, next_ticket, 0x800);
 AT(header_t, level, 0x840);

@@ -72,6 +72,9 @@ static void check_header(size_t size) {
   CHECK_EQ(header->entries, FEW_ENTRIES);
   CHECK_EQ((uint64_t)header->chunks * header->chunk_entries, header->entries);
   CHECK(header->clock == 1 || header->clock == 2);
+  CHECK_EQ(header->clock == 1, header->clock_reason == 0);
+  CHECK(header->clock_reason <= 3);
+  CHECK(memchr(header->clock_source, 0, sizeof header->clock_source));
   CHECK_EQ(header->creator_pid, getpid());
   char exe[sizeof header->creator_exe] = {0};
   CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);

@@ -82,6 +82,8 @@ class Timeline:
         self.processes = self.u32(0x040)
         self.clock = self.u32(0x044)
         expect(self.clock in (1, 2), "clock")
+        expect(self.clock == 2 or self.u32(0x3F0) == 0, "no reason against the counter where it is used")
+        expect(self.u32(0x3F0) <= 3, "a known reason")
         for count in (self.entries, self.chunk_entries, self.chunks):
             expect(count > 0 and count & (count - 1) == 0, "powers of two")
         expect(self.chunks * self.chunk_entries == self.entries, "chunks")

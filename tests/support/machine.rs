@@ -6,8 +6,12 @@ use std::process::Command;
 use core_affinity::CoreId;
 
 /// Whether the threads of this process write through lanes of CPUs: glibc says that the kernel took
-/// its area.
+/// its area, and the clock is read without a call.
 pub fn rseq() -> bool {
+    timeline::ClockKind::detect() == timeline::ClockKind::Tsc && area()
+}
+
+fn area() -> bool {
     // SAFETY: dlsym with a constant name; the symbol, if there, is an unsigned int.
     unsafe {
         let size = libc::dlsym(libc::RTLD_DEFAULT, c"__rseq_size".as_ptr());

@@ -24,6 +24,8 @@ pub enum Space {
     SameNumber,
     /// A machine without a time stamp counter.
     NoCounter,
+    /// No /sys at all.
+    NoSys,
     /// User ids.
     Users,
 }
@@ -40,6 +42,7 @@ impl FromStr for Space {
             "NoProc" => Space::NoProc,
             "SameNumber" => Space::SameNumber,
             "NoCounter" => Space::NoCounter,
+            "NoSys" => Space::NoSys,
             "Users" => Space::Users,
             _ => return Err(format!("no space {word}")),
         })
@@ -177,6 +180,7 @@ fn settle(spaces: &[Space]) {
         match space {
             Space::Proc => mount("proc", "proc", "/proc"),
             Space::NoProc => mount("tmpfs", "none", "/proc"),
+            Space::NoSys => mount("tmpfs", "none", "/sys"),
             Space::NoCounter => {
                 let folder = std::env::temp_dir();
                 let file = folder.join(format!("timeline-clock-{}", std::process::id()));

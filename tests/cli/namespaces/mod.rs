@@ -3,4 +3,5 @@
 mod apart;
 mod boots;
 mod clocks;
+mod counter;
 mod living;

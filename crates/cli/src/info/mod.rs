@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use timeline::{Bound, DEFAULT_ENTRIES, Info, Level, Writer};
+use timeline::{Bound, ClockKind, ClockReason, DEFAULT_ENTRIES, Info, Level, Writer};
 use timeline_reading::json::write_line;
 
 use crate::args::Example;
@@ -341,9 +341,19 @@ fn created(info: &Info) -> String {
 }
 
 fn clock(info: &Info) -> String {
+    let why = match info.clock_reason {
+        Some(ClockReason::Kernel) if !info.clock_source.is_empty() => {
+            format!(
+                "; no tsc: the kernel's clock source is {}",
+                info.clock_source
+            )
+        }
+        Some(reason) => format!("; no tsc: {reason}"),
+        None => String::new(),
+    };
     match info.ticks_per_second {
-        Some(rate) => format!("{} at {}Hz", info.clock, spaced(Rate(rate))),
-        None => format!("{}, rate not known yet", info.clock),
+        Some(rate) => format!("{} at {}Hz{why}", info.clock, spaced(Rate(rate))),
+        None => format!("{}, rate not known yet{why}", info.clock),
     }
 }
 
@@ -380,13 +390,30 @@ fn ring(info: &Info) -> String {
 }
 
 fn lanes(info: &Info) -> String {
+    let why = own_lanes(info).map_or(String::new(), |(_, why)| format!("; {why}"));
     format!(
-        "{} of {} for CPUs in use, and {} of {} for threads",
+        "{} of {} for CPUs in use, and {} of {} for threads{why}",
         Count(info.cpu_lanes_in_use.into()),
         Count(info.cpu_lanes.into()),
         Count(info.thread_lanes_in_use.into()),
         Count(info.thread_lanes.into()),
     )
+}
+
+/// Why threads have lanes of their own, if they have: its name in JSON, and in words.
+fn own_lanes(info: &Info) -> Option<(&'static str, String)> {
+    if info.clock != ClockKind::Tsc {
+        let why = "only tsc can be read in a restartable sequence, which a lane of a CPU needs";
+        return Some(("clock", why.to_owned()));
+    }
+    (info.thread_lanes_in_use > 0).then(|| {
+        let why = format!(
+            "threads have their own without restartable sequences (glibc 2.35 has them), or on a \
+             CPU from {} on",
+            info.cpu_lanes
+        );
+        ("threads", why)
+    })
 }
 
 fn definitions(info: &Info) -> String {

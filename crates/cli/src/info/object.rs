@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use timeline::{Dropped, Info, Level};
+use timeline::{ClockReason, Dropped, Info, Level};
 
 use super::steps;
 use crate::time::{Form, WallClock};
@@ -62,6 +62,7 @@ fn ring_object(info: &Info) -> Value {
         "thread_lanes": info.thread_lanes,
         "cpu_lanes_in_use": info.cpu_lanes_in_use,
         "thread_lanes_in_use": info.thread_lanes_in_use,
+        "thread_lanes_reason": super::own_lanes(info).map(|(name, _)| name),
     })
 }
 
@@ -116,6 +117,8 @@ fn run_object(info: &Info) -> Value {
         "creator_exe": info.creator_exe,
         "boot_id": is_known(&info.boot_id).then_some(&info.boot_id),
         "clock": info.clock.to_string(),
+        "clock_reason": info.clock_reason.map(ClockReason::name),
+        "clock_source": (!info.clock_source.is_empty()).then_some(&info.clock_source),
         "ticks_per_second": info.ticks_per_second,
         "clock_steps": steps::objects(&info.steps),
     })
