@@ -48,7 +48,7 @@ def watched(programs, rate, seconds):
         delays = []
         for line in watch.stdout:
             now, fired = time.time_ns(), json.loads(line)
-            delays.append((now - fired["begin_ns"] - LIMIT_NS) / 1e6)
+            delays.append((now - int(fired["begin_ns"]) - LIMIT_NS) / 1e6)
         told = watch.stderr.read()
         _, status, usage = os.wait4(watch.pid, 0)
         watch.returncode = os.waitstatus_to_exitcode(status)

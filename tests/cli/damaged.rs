@@ -230,7 +230,9 @@ fn archives_joined_are_the_archives_whichever_preamble_is_lost() {
             succeed(&dump)
         };
         let mut lines = ran.json();
-        let sort = |line: &serde_json::Value| (line["unix_ns"].as_u64(), line["ticks"].as_u64());
+        let sort = |line: &serde_json::Value| {
+            (crate::json::nanos(&line["unix_ns"]), line["ticks"].as_u64())
+        };
         assert!(lines.is_sorted_by_key(|line| std::cmp::Reverse(sort(line))));
         for line in &mut lines {
             let fields = line.as_object_mut().unwrap();
@@ -353,7 +355,7 @@ fn a_directory_may_have_more_files_than_a_process_may_open() {
         let ran = Ran::new(limited.args(args).output().unwrap());
         let lines = ran.stdout.lines().count();
         assert_eq!((ran.code, lines), (Some(0), expected), "{}", ran.stderr);
-        let time = |line: &serde_json::Value| line["unix_ns"].as_u64();
+        let time = |line: &serde_json::Value| crate::json::nanos(&line["unix_ns"]);
         let mut times: Vec<_> = ran.json().iter().map(time).collect();
         times.dedup();
         assert_eq!(times.len(), expected);

@@ -218,7 +218,7 @@ fn each_option_lets_the_same_events_through_everywhere() {
     let all = succeed(&["dump", name.path(), "--json"]).json();
     let time = |number: i64| {
         let line = all.iter().find(|line| line["args"]["number"] == number);
-        line.unwrap()["unix_ns"].as_u64().unwrap()
+        crate::json::nanos(&line.unwrap()["unix_ns"]).unwrap()
     };
     let middle = u64::midpoint(time(HALF - 1), time(HALF));
     let middle = format!("@{}.{:09}", middle / 1_000_000_000, middle % 1_000_000_000);

@@ -284,19 +284,21 @@ fn what_is_not_known_is_null() {
         let time = |n| format!("1970-01-01T00:00:00.00000000{n}Z");
         assert_eq!(
             json[1],
-            with(json!({ "unix_ns": 1, "time": time(1), "tid": 5, "args": { "0": 10, "1": -20 } }))
+            with(
+                json!({ "unix_ns": "1", "time": time(1), "tid": 5, "args": { "0": 10, "1": -20 } })
+            )
         );
         assert_eq!(
             json[2],
             with(json!({
-                "unix_ns": 2, "time": time(2), "args": [null, 0.5, "a \"b\"\n…"], "file": null,
+                "unix_ns": "2", "time": time(2), "args": [null, 0.5, "a \"b\"\n…"], "file": null,
                 "line": null, "cut": [2],
             }))
         );
         assert_eq!(
             json[3],
             with(json!({
-                "unix_ns": 3, "time": time(3), "tid": 5, "ticks": 100, "event": 6,
+                "unix_ns": "3", "time": time(3), "tid": 5, "ticks": 100, "event": 6,
                 "priority": "error",
                 "args": { "0": 10, "1": -20 },
             }))

@@ -57,6 +57,7 @@ mod spans;
 mod stepped;
 mod surface;
 mod terminal;
+mod times;
 mod truncation;
 mod twin;
 mod typed;

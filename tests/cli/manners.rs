@@ -188,6 +188,11 @@ fn the_only_timeline_need_not_be_named() {
         ran.stderr.ends_with("/only: level info, was packet\n"),
         "{ran:?}"
     );
+    // Nor is a channel with its state.
+    let script = format!("{demo}timeline channel itv on && timeline channel");
+    let ran = alone(&script, directory.path()).unwrap();
+    assert!(ran.stderr.contains("/only: channel itv is on\n"), "{ran:?}");
+    assert!(ran.stdout.contains("itv      on     switched"), "{ran:?}");
     // What `new` moved aside does not count, and nothing of it is written to a live name.
     let notes = "echo notes >/dev/shm/only.prev\n";
     for (before, aside) in [("", "only.prev"), (notes, "only.prev-*")] {

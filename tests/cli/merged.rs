@@ -82,7 +82,7 @@ fn times_count_from_the_first_event_or_from_the_one_before() {
     let cycles = objects.iter().map(|event| event["cycles"].as_u64());
     let cycles = cycles.map(|cycles| cycles.map_or(String::new(), |c| c.to_string()));
     assert_eq!(column(&["--time", "cycles"]), cycles.collect::<Vec<_>>());
-    let nanos = |event: &Value| event["unix_ns"].as_i64().unwrap();
+    let nanos = |event: &Value| event["unix_ns"].as_str().unwrap().parse::<i64>().unwrap();
     let shown = |nanos: i64| {
         let sign = if nanos < 0 { '-' } else { '+' };
         let nanos = nanos.unsigned_abs();

@@ -46,7 +46,7 @@ fn an_important_event_from_before_changes_no_rate_and_no_reach() {
             .is_some_and(|text| text.starts_with("packet"))
     });
     let times: Vec<u64> = packets
-        .map(|event| event["unix_ns"].as_u64().unwrap())
+        .map(|event| crate::json::nanos(&event["unix_ns"]).unwrap())
         .collect();
     assert_eq!(times.len(), 100);
     let (first, last) = (times.iter().min().unwrap(), times.iter().max().unwrap());
@@ -75,6 +75,6 @@ fn an_important_event_from_before_changes_no_rate_and_no_reach() {
     is_about(&info["span_seconds"], seconds);
     is_about(&info["events_per_second"], 100.0 / seconds);
     assert_eq!(info["events"], 102);
-    let first_of_all = info["first_unix_ns"].as_u64().unwrap();
+    let first_of_all = crate::json::nanos(&info["first_unix_ns"]).unwrap();
     assert!(first_of_all < *first, "{first_of_all}");
 }

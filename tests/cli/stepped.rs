@@ -164,15 +164,18 @@ fn events(wall: &Wall, path: &str) -> Vec<(u64, u64, u64)> {
     let mut events = wall.run(&["dump", "--json", path]).json();
     events.reverse();
     let number = |value: &Value| value.as_u64().unwrap();
-    let long = |value: &Value| value.as_str().unwrap().parse().unwrap();
     let all = events
         .iter()
         .zip(events.iter().skip(1).map(Some).chain([None]));
     let is_sure = |next: Option<&Value>| next.is_none_or(|next| !next["args"]["unix"].is_null());
     let sure = all.filter(|(event, next)| !event["args"]["unix"].is_null() && is_sure(*next));
     let events = sure.map(|(event, _)| {
-        let said = long(&event["args"]["unix"]);
-        (number(&event["ticks"]), number(&event["unix_ns"]), said)
+        let nanos = |value: &Value| crate::json::nanos(value).unwrap();
+        (
+            number(&event["ticks"]),
+            nanos(&event["unix_ns"]),
+            nanos(&event["args"]["unix"]),
+        )
     });
     events.collect()
 }

@@ -262,7 +262,14 @@ impl Row<'_> {
                 "time",
                 json(self.time(TimeZone::UTC, "%Y-%m-%dT%H:%M:%S.%9fZ")),
             ),
-            ("unix_ns", json(self.at.unix_nanos(self.event.ticks))),
+            (
+                "unix_ns",
+                json(
+                    self.at
+                        .unix_nanos(self.event.ticks)
+                        .map(|nanos| nanos.to_string()),
+                ),
+            ),
             ("cycles", json(self.cycles)),
             ("core", json(known(core))),
             ("node", json(known(node))),

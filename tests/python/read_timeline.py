@@ -385,7 +385,7 @@ class Timeline:
         line = {
             "ticks": ticks,
             "time": None if nanos is None else rfc3339(nanos),
-            "unix_ns": nanos,
+            "unix_ns": None if nanos is None else str(nanos),
             "cycles": cycles,
             "core": None if core == UNKNOWN_CPU else core,
             "node": None if node == UNKNOWN_NODE else node,

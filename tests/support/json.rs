@@ -19,3 +19,8 @@ pub fn same(found: &Json, wanted: &Json) -> bool {
         _ => found == wanted,
     }
 }
+
+/// A number of nanoseconds since 1970, which is a text: many readers round numbers of that size.
+pub fn nanos(value: &Json) -> Option<u64> {
+    value.as_str()?.parse().ok()
+}

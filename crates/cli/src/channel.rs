@@ -1,5 +1,7 @@
 //! `timeline channel`: shows or switches the channels of a timeline.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use timeline::{Attached, Unknown};
 
@@ -26,7 +28,7 @@ pub struct Args {
     pub target: Target,
 
     /// Channel to switch
-    #[arg(value_name = "CHANNEL", requires = "state")]
+    #[arg(value_name = "CHANNEL")]
     channel: Option<String>,
 
     /// Whether it is to be on
@@ -47,6 +49,22 @@ enum State {
     Off,
 }
 
+impl Args {
+    /// The timeline. If there is only one, its name may be left out.
+    pub fn target(&mut self) -> &mut Target {
+        let state = self.channel.as_ref().filter(|_| self.state.is_none());
+        let state = state.and_then(|word| State::from_str(word, false).ok());
+        let is_channel = |word: &str| !word.starts_with('/') && !Path::new(word).exists();
+        if state.is_some()
+            && let Some(word) = self.target.take_if(is_channel)
+        {
+            self.channel = Some(word);
+            self.state = state;
+        }
+        &mut self.target
+    }
+}
+
 /// Shown by `--help`.
 pub const EXAMPLES: &[Example] = &[
     ("Which channels are there?", "timeline channel /timeline"),
@@ -60,7 +78,11 @@ pub const EXAMPLES: &[Example] = &[
 pub fn run(args: &Args) -> Result {
     match (&args.channel, args.state) {
         (Some(channel), Some(state)) => switch(args, channel, state == State::On),
-        _ => show(&args.target.attach()?),
+        (Some(channel), None) => {
+            let message = format!("expected `on` or `off` behind the channel {channel}");
+            Err(Failure::misuse("channel", message))
+        }
+        (None, _) => show(&args.target.attach()?),
     }
 }
 

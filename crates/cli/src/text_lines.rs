@@ -188,9 +188,13 @@ impl<'a> TextLines<'a> {
     pub fn heading(&self, out: &mut Text) {
         let mut line = String::new();
         for (index, column) in self.columns.iter().enumerate() {
-            let (name, width) = column.heading();
+            let (mut name, width) = column.heading();
+            let are_cycles = *column == Column::Time && self.times.form == TimeForm::Cycles;
+            if are_cycles {
+                name = "cycles";
+            }
             line += self.gap(index);
-            line += &match column.is_number() {
+            line += &match column.is_number() || are_cycles {
                 true => format!("{name:>width$}"),
                 false => format!("{name:<width$}"),
             };

@@ -142,7 +142,8 @@ impl TwoForms {
         }
     }
 
-    /// Appends the fields time, in RFC 3339, and unix_ns, in nanoseconds since 1970.
+    /// Appends the fields time, in RFC 3339, and unix_ns, in nanoseconds since 1970: as a text,
+    /// because many readers of JSON round numbers of this size.
     #[inline]
     pub fn write(&mut self, unix_nanos: u64, out: &mut Text) {
         let (second, nanos) = (unix_nanos / NANOS, (unix_nanos % NANOS) as u32);
@@ -157,6 +158,7 @@ impl TwoForms {
             0 => out.number(nanos.into()),
             _ => out.nanoseconds(nanos),
         }
+        out.push("\"");
     }
 
     #[cold]
@@ -170,7 +172,7 @@ impl TwoForms {
         };
         self.before = [
             format!(",\"time\":\"{time}."),
-            format!("Z\",\"unix_ns\":{digits}"),
+            format!("Z\",\"unix_ns\":\"{digits}"),
         ];
     }
 }
@@ -254,7 +256,7 @@ mod tests {
             let mut text = Text::new();
             forms.write(nanos, &mut text);
             let time = WallClock::new(Form::Rfc3339).format(nanos).to_string();
-            let expected = format!(",\"time\":\"{time}\",\"unix_ns\":{nanos}");
+            let expected = format!(",\"time\":\"{time}\",\"unix_ns\":\"{nanos}\"");
             assert_eq!(String::from_utf8_lossy(text.as_bytes()), expected);
         }
     }

@@ -96,7 +96,7 @@ impl Verb {
             Verb::Priority(args) => Some(("priority", args.target())),
             Verb::Enable(args) => Some(("enable", args.names.target())),
             Verb::Disable(args) => Some(("disable", args.names.target())),
-            Verb::Channel(args) => Some(("channel", &mut args.target)),
+            Verb::Channel(args) => Some(("channel", args.target())),
             Verb::Sample(args) => Some(("sample", &mut args.target)),
             Verb::Watch(args) => Some(("watch", &mut args.target)),
             _ => None,

@@ -42,7 +42,7 @@ fn told(timeline: &[u8]) -> Option<u64> {
     fs::write(&file, timeline).unwrap();
     let found = independent(&file);
     assert_same(&found, &dumped(&file));
-    found[0]["unix_ns"].as_u64()
+    found[0]["unix_ns"].as_str()?.parse().ok()
 }
 
 /// Ticks and time from the first event on, of three to the nanosecond, and by how much the

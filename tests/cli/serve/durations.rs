@@ -128,7 +128,7 @@ fn slowest(path: &str, words: &[&str]) -> Vec<(u64, String)> {
     let words = [&["outliers", path, "--json", "--max-events", "0"], words].concat();
     let spans = succeed(&words).json().into_iter();
     let one = |span: Value| {
-        let begin = span["begin_ns"].as_u64().unwrap().to_string();
+        let begin = span["begin_ns"].as_str().unwrap().to_owned();
         (span["duration"].as_u64().unwrap(), begin)
     };
     spans.map(one).collect()

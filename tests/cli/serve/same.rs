@@ -287,7 +287,7 @@ fn counted(served: &Served, query: &str, (low, high): (u64, u64)) -> u64 {
 }
 
 fn time(event: &Value) -> u64 {
-    event["unix_ns"].as_u64().unwrap()
+    crate::json::nanos(&event["unix_ns"]).unwrap()
 }
 
 #[test]

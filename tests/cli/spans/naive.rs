@@ -12,7 +12,7 @@ pub struct Duration {
 }
 
 pub fn time(event: &Value) -> u64 {
-    event["unix_ns"].as_u64().expect("events have times")
+    crate::json::nanos(&event["unix_ns"]).expect("events have times")
 }
 
 /// The first word of a message up to its first value, and the category with its other words.

@@ -34,7 +34,10 @@ fn the_slowest_are_those_that_a_naive_search_finds_with_all_that_happened_in_the
         for (shown, expected) in shown.iter().zip(&found) {
             // Another one may have taken as long.
             assert_eq!(shown["duration"], expected.nanos, "{source}");
-            let (begin, end) = (shown["begin_ns"].as_u64(), shown["end_ns"].as_u64());
+            let (begin, end) = (
+                crate::json::nanos(&shown["begin_ns"]),
+                crate::json::nanos(&shown["end_ns"]),
+            );
             let (begin, end) = (begin.unwrap(), end.unwrap());
             let is_it = |one: &&Duration| {
                 let times = (time(&events[one.begin]), time(&events[one.end]));

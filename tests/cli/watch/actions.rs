@@ -276,7 +276,7 @@ fn a_command_learns_what_fired_and_finds_the_snapshot() {
         ("CONDITION", condition.to_owned()),
         ("NAME", "engine.breath".to_owned()),
         ("VALUE_NS", one["value"].to_string()),
-        ("UNIX_NS", one["unix_ns"].to_string()),
+        ("UNIX_NS", one["unix_ns"].as_str().unwrap().to_owned()),
         ("TIME", one["time"].as_str().unwrap().to_owned()),
         ("TID", gettid().to_string()),
         ("PID", std::process::id().to_string()),

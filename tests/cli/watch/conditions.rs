@@ -32,8 +32,8 @@ fn each_span_that_ends_is_told_with_its_thread_and_length() {
             (one["tid"].as_u64(), one["open"].as_bool()),
             (Some(gettid().into()), Some(false))
         );
-        let number = |field: &str| one[field].as_u64().unwrap();
-        assert_eq!(number("end_ns") - number("begin_ns"), number("value"));
+        let time = |field: &str| crate::json::nanos(&one[field]).unwrap();
+        assert_eq!(one["value"], time("end_ns") - time("begin_ns"));
         assert_eq!(one["thread"], thread_name());
     }
     let (_, stderr) = finish(watch, 0);

@@ -36,7 +36,7 @@ fn all_firings_of_a_snapshot_and_of_an_archive_are_told_alike() {
         assert_eq!(found[4]["open"], true);
         let times: Vec<_> = found
             .iter()
-            .map(|one| one["unix_ns"].as_u64().unwrap())
+            .map(|one| crate::json::nanos(&one["unix_ns"]).unwrap())
             .collect();
         assert!(times[..4].is_sorted(), "{times:?}");
         assert_eq!(ran("span engine.* >= 0s", &["-n", "2"]).json().len(), 2);

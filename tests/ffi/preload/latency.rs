@@ -60,9 +60,10 @@ fn durations_between_the_calls_of_luajit_are_those_that_it_measures_itself() {
     let found = shown
         .lines()
         .map(|line| -> serde_json::Value { serde_json::from_str(line).expect("an object") });
-    let number = |one: &serde_json::Value, field| one[field].as_u64().expect("a number");
+    let end = |one: &serde_json::Value| crate::json::nanos(&one["end_ns"]).expect("a time");
+    let duration = |one: &serde_json::Value| one["duration"].as_u64().expect("a number");
     let mut found: Vec<_> = found
-        .map(|one| (number(&one, "end_ns"), number(&one, "duration") as f64))
+        .map(|one| (end(&one), duration(&one) as f64))
         .collect();
     found.sort_unstable_by_key(|(end, _)| *end);
     assert_eq!(found.len(), 60, "{shown}");

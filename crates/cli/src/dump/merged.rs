@@ -190,7 +190,9 @@ impl<'a> Printer<'a> {
                 false => &Column::DUMP[..],
             });
         }
-        let form = match several || args.long {
+        // Who names columns and asks for the time, or for a line of a log, wants to know when it was.
+        let is_table = args.shown.columns.is_empty() && args.line.is_none();
+        let form = match several || args.long || !is_table {
             true => TimeForm::Absolute,
             false => TimeForm::Cycles,
         };

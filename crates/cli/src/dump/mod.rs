@@ -35,8 +35,9 @@ use crate::unmatched::{self, Whole};
 /// X" after "start X") says how long that took, if its begin was read: a filter that leaves the
 /// begin out can leave out the time as well.
 ///
-/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns, cycles
-/// (since the next older event), core, node, tid, pid, thread, process, category, priority,
+/// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns (the
+/// nanoseconds since 1970, as a text, because numbers of that size are rounded by many programs),
+/// cycles (since the next older event), core, node, tid, pid, thread, process, category, priority,
 /// message, template, event (the number of the definition) and args (an object; an argument name
 /// that a message uses again becomes name_2). Unknown fields are null. If a message was lost, its
 /// values are named by their positions, beginning with 0. An event with a printf format has file
@@ -44,10 +45,11 @@ use crate::unmatched::{self, Whole};
 /// text, true or false, a list; the name for an enum and names for flags; nanoseconds for ns and
 /// time; and texts for "nan", "inf" and "-inf", which JSON has no numbers for, and for whole numbers
 /// beyond 2^53, which many readers would round. cut lists the texts and arrays that the payload had
-/// no room for. A thread of a group has group. An event with a call stack has
-/// backtrace. If entries of the same CPU or thread were overwritten right before the event, missed
-/// is their number; of an archive, also of those that are gone there. An important event has
-/// important: true, and one that ends a span has duration, in nanoseconds.
+/// no room for. A thread of a group has group. An event with a call stack has backtrace, in which
+/// each address has function, offset, object, base, file and line. If entries of the same CPU or
+/// thread were overwritten right before the event, missed is their number; of an archive, also of
+/// those that are gone there. An important event has important: true, and one that ends a span has
+/// duration, in nanoseconds.
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.

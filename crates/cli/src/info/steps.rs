@@ -27,12 +27,12 @@ pub fn objects(steps: &[ClockStep]) -> Vec<Value> {
     let object = |step: &ClockStep| {
         json!({
             "after": time(step.after),
-            "after_unix_ns": step.after,
+            "after_unix_ns": step.after.to_string(),
             "after_ticks": step.after_ticks,
             "before": time(step.before),
-            "before_unix_ns": step.before,
+            "before_unix_ns": step.before.to_string(),
             "time": time(step.unix),
-            "unix_ns": step.unix,
+            "unix_ns": step.unix.to_string(),
             "ticks": step.ticks,
             "by_ns": step.nanos(),
         })

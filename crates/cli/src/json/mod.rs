@@ -24,20 +24,19 @@ pub use log_lines::LogLines;
 /// Writes events of one source, and keeps texts that many of them share. Unknown values are null.
 ///
 /// The fields, in this order: ticks, the raw clock reading; time, in RFC 3339 with nanoseconds, in
-/// UTC, and unix_ns, the same in nanoseconds since 1970; cycles, the ticks since the next older
-/// event, null for the oldest; missed, how many entries of its lane were overwritten right before
-/// it, or are gone from the archive there, if any; important, true for an important event;
-/// duration, the nanoseconds of the span that it ends, if that is known; core; node; tid; pid;
-/// thread; process;
-/// category; priority; message, the first line with its arguments filled in; template, the whole
-/// message as it was defined; event, the number of its definition; args, the arguments by name, or
-/// by "0", "1" and so on where the message was lost. An event with a printf format has its values
-/// in order as args. One of a statement has its file and line, and one of channels has these. One
-/// of JSON has the file, line, column and depotPath that its properties name, and types, the $type
-/// of each property by its name. cut
-/// names the texts and arrays that had no room as a whole, by their places for printf. An event
-/// with a call stack has backtrace, in which each address has function, offset and object. Behind
-/// process stand host and timeline, in an archive that holds several.
+/// UTC, and unix_ns, the same in nanoseconds since 1970, as a text; cycles, the ticks since the
+/// next older event, null for the oldest; missed, how many entries of its lane were overwritten
+/// right before it, or are gone from the archive there, if any; important, true for an important
+/// event; duration, the nanoseconds of the span that it ends, if that is known; core; node; tid;
+/// pid; thread; process; category; priority; message, the first line with its arguments filled in;
+/// template, the whole message as it was defined; event, the number of its definition; args, the
+/// arguments by name, or by "0", "1" and so on where the message was lost. An event with a printf
+/// format has its values in order as args. One of a statement has its file and line, and one of
+/// channels has these. One of JSON has the file, line, column and depotPath that its properties
+/// name, and types, the $type of each property by its name. cut names the texts and arrays that had
+/// no room as a whole, by their places for printf. An event with a call stack has backtrace, in
+/// which each address has function, offset, object, base, file and line. Behind process stand host
+/// and timeline, in an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: TwoForms,

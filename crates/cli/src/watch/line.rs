@@ -26,13 +26,13 @@ pub struct Printer {
 #[derive(Serialize)]
 struct Row<'a> {
     time: &'a str,
-    unix_ns: u64,
+    unix_ns: String,
     condition: &'a str,
     name: &'a str,
     value: Option<Number>,
     unit: Option<&'static str>,
-    begin_ns: Option<u64>,
-    end_ns: Option<u64>,
+    begin_ns: Option<String>,
+    end_ns: Option<String>,
     open: bool,
     thread: Option<&'a str>,
     tid: Option<u32>,
@@ -95,13 +95,13 @@ impl Printer {
         };
         let row = Row {
             time,
-            unix_ns: fired.time,
+            unix_ns: fired.time.to_string(),
             condition: &condition,
             name: &fired.name,
             value,
             unit,
-            begin_ns: fired.begin,
-            end_ns: fired.end,
+            begin_ns: fired.begin.map(|begin| begin.to_string()),
+            end_ns: fired.end.map(|end| end.to_string()),
             open: fired.begin.is_some() && fired.end.is_none(),
             thread: thread.and_then(|thread| thread.name.as_deref()),
             tid: thread.map(|thread| thread.tid),
