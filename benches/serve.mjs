@@ -233,7 +233,8 @@ async function live(browser) {
   const script = join(folder, "live.lua");
   writeFileSync(script, LOGGER);
   const env = { ...process.env, TIMELINE_LIBRARY: program("libtimeline.so"), LD_LIBRARY_PATH: target };
-  const logger = start("luajit", [script, join(here, "../lua"), name], { env });
+  const luajit = execFileSync(join(here, "../scripts/luajit.sh"), { encoding: "utf8" }).trim();
+  const logger = start(luajit, [script, join(here, "../lua"), name], { env });
   await logger.line();
   const { child, address } = await serve(name);
   const page = await (await browser.newContext()).newPage();

@@ -3,18 +3,20 @@
 #
 #   scripts/bootstrap.sh demo|test
 #
-# On Debian and its relatives, as root or with sudo that asks no password, it installs missing
-# packages. Elsewhere it names them, and fails. It never installs the Rust toolchain or enlarges
-# shared memory: it says how.
+# On Debian and its relatives, as root or with sudo that asks no password, it says which packages
+# are missing and how large they are, and installs them. It removes no package, and upgrades none
+# unless BOOTSTRAP_UPGRADE=1 permits it. Elsewhere it names them, and fails. It never installs the
+# Rust toolchain or enlarges shared memory: it says how.
 set -eu
 cd "$(dirname "$0")/.."
 
-# The space needed in /dev/shm, in MiB.
+# What is needed, where it matters with its oldest version, and the space in /dev/shm, in MiB.
 case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test)
-    wanted="cc c++ luajit pkg-config cmake python3 python3-msgpack sqlite3 bash zsh fish git gdb valgrind zstd"
-    wanted="$wanted xz rg ugrep lnav node npm chromium firefox-esr python3-pip javac hdrhistogram.jar" space=384
+    wanted="cc c++ luajit pkg-config cmake:3.13 python3:3.9 python3-msgpack sqlite3 bash zsh fish git gdb valgrind"
+    wanted="$wanted zstd xz rg ugrep lnav mandoc node:18 npm chromium firefox-esr python3-pip javac:11"
+    wanted="$wanted hdrhistogram.jar" space=384
     ;;
   *)
     echo "usage: scripts/bootstrap.sh demo|test" >&2
@@ -22,9 +24,16 @@ case ${1:-} in
     ;;
 esac
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
 package_of() {
   case $1 in
-    cc) echo gcc libc6-dev ;;
+    # A compiler that is there lacks a part of the C library.
+    cc) there cc || echo gcc; echo libc6-dev ;;
     c++) echo g++ ;;
     node) echo nodejs ;;
     rg) echo ripgrep ;;
@@ -35,35 +44,68 @@ package_of() {
   esac
 }
 
-missing=
-packages=
+# Fills `missing` and `packages`, and says in $scratch/why what is there and will not do.
 look() {
   missing=
   packages=
-  for program in $wanted; do
-    if ! there "$program"; then
+  : >"$scratch/why"
+  for item in $wanted; do
+    program=${item%:*}
+    if ! serves "$program" "${item#"$program"}"; then
       missing="$missing $program"
-      packages="$packages $(package_of "$program")"
+      packages="$packages $(package_of "$program" | tr '\n' ' ')"
+      packages=${packages% }
     fi
   done
 }
 
-fail() { # fail LINE...
+say() { # say LINE...
   for line; do echo "bootstrap: $line" >&2; done
+}
+fail() { # fail LINE...
+  say "$@"
   exit 1
 }
-there() {
+there() { command -v "$1" >/dev/null 2>&1; }
+# serves PROGRAM [:OLDEST]: it is there, and does what it is needed for.
+serves() {
   case $1 in
+    cc) links cc c 'int main(void) { return 0; }' ;;
+    c++) links c++ c++ '#include <string>
+int main() { return std::string().size(); }' ;;
+    luajit) scripts/luajit.sh >/dev/null 2>&1 ;;
     python3-*) has_module "${1#python3-}" ;;
     *.jar) has_jar "$1" ;;
-    *) command -v "$1" >/dev/null 2>&1 ;;
+    *) there "$1" && recent "$1" "${2#:}" ;;
   esac
 }
+# links COMPILER LANGUAGE PROGRAM
+links() {
+  there "$1" || return 1
+  echo "$3" | "$1" -x "$2" -o "$scratch/program" - >"$scratch/said" 2>&1 && return 0
+  echo "$1 is there, but cannot build a program: $(sed -n '$p' "$scratch/said")" >>"$scratch/why"
+  return 1
+}
+# recent PROGRAM OLDEST
+recent() {
+  [ -n "$2" ] || return 0
+  version=$("$1" --version 2>&1 | sed -n '1s/^[^0-9]*\([0-9][0-9.]*\).*/\1/p')
+  [ "$(number "${version:-0}")" -lt "$(number "$2")" ] || return 0
+  echo "$(command -v "$1") is of version ${version:-unknown}, $2 or later is needed" >>"$scratch/why"
+  return 1
+}
+# MAJOR, MAJOR.MINOR or MAJOR.MINOR.PATCH, as one number.
+number() (
+  minor=${1#"${1%%.*}"}
+  minor=${minor#.}
+  minor=${minor%%.*}
+  echo $((${1%%.*} * 1000 + ${minor:-0}))
+)
 # has_module MODULE: in any Python of PATH, because that of the system may not be the first.
 has_module() (
   IFS=:
   for dir in $PATH; do
-    "$dir/python3" -c "import $1" 2>/dev/null && exit 0
+    "$dir/python3" -c "import $1" >/dev/null 2>&1 && exit 0
   done
   exit 1
 )
@@ -88,11 +130,6 @@ done
 found=$(rustc --version) || fail_rust "rustc does not run" "$newer"
 found=${found#rustc }
 found=${found%%[ -]*}
-# MAJOR.MINOR.PATCH or MAJOR.MINOR, as one number.
-number() {
-  minor=${1#*.}
-  echo $((${1%%.*} * 1000 + ${minor%%.*}))
-}
 [ "$(number "$found")" -ge "$(number "$oldest")" ] ||
   fail_rust "rustc is $found, $oldest or later is needed" "$newer"
 if [ "$1" = test ]; then
@@ -120,19 +157,85 @@ else
   as_root=none
 fi
 
+# by_hand WHY: fails, and says what to do.
 by_hand() {
-  fail "missing:$missing" "$1; install them with your package manager, on Debian:" "    apt-get install$packages"
+  say "missing:$missing"
+  while read -r line; do say "$line"; done <"$scratch/why"
+  fail "$1; install them with your package manager, on Debian:" "    $asked$packages"
 }
+asked="apt-get install --no-install-recommends --no-remove"
 
 there apt-get || by_hand "this is not a Debian-like system"
-[ "$as_root" != none ] || by_hand "only root may install packages, and sudo is not there or asks for a password"
 
-echo "bootstrap: installing$packages"
-install_packages() {
+# plan: writes what would be installed to $scratch/plan, as apt-get simulates it.
+plan() {
   # shellcheck disable=SC2086 # lists, to be split
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages </dev/null
+  LC_ALL=C $asked --no-upgrade --simulate $packages >"$scratch/plan" 2>&1 </dev/null
+}
+# plan_either: with OpenResty's LuaJIT, if the other one cannot stand beside what is installed.
+plan_either() {
+  plan && return 0
+  case "$packages " in *" luajit "*) ;; *) return 1 ;; esac
+  first=$packages
+  cp "$scratch/plan" "$scratch/first"
+  packages=$(echo "$packages " | sed 's/ luajit / luajit2 /; s/ $//')
+  plan && return 0
+  packages=$first
+  mv "$scratch/first" "$scratch/plan"
+  return 1
+}
+# The packages that would be upgraded, one a line.
+upgrades() {
+  sed -n 's/^Inst \([^ ]*\) \[\([^]]*\)\] (\([^ ]*\).*/\1 from \2 to \3/p' "$scratch/plan"
+}
+# How many there are with those that these need, what apt-get fetches, and what they take.
+size() {
+  names=$(sed -n 's/^Inst \([^ ]*\) \(\[[^]]*\] \)\{0,1\}(\([^ ]*\).*/\1=\3/p' "$scratch/plan")
+  # shellcheck disable=SC2086 # a list, to be split
+  apt-cache show $names | awk '
+    $1 == "Package:" { packages++ }
+    $1 == "Size:" { fetched += $2 }
+    $1 == "Installed-Size:" { taken += $2 }
+    END {
+      printf "%d %s, %.0f MB to fetch, %.0f MB on disk", packages, packages == 1 ? "package" : "packages",
+        fetched / 1e6, taken * 1024 / 1e6
+    }'
+}
+# Why there is no plan.
+refusal() {
+  removed=$(sed -n '/^The following packages will be REMOVED:/,/^[^ ]/s/^  *//p' "$scratch/plan" | tr '\n' ' ')
+  if [ -n "$removed" ]; then
+    echo "apt-get would remove ${removed% }"
+  else
+    echo "apt-get failed$(sed -n 's/^E: \(.*\)/ (\1)/p' "$scratch/plan" | sed 1q)"
+  fi
+}
+
+planned=yes
+plan_either || planned=no
+if [ "$as_root" = none ]; then
+  reason="only root may install packages, and sudo is not there or asks for a password"
+  [ "$planned" = no ] || reason="$reason; they are $(size)"
+  by_hand "$reason"
+fi
+update() {
+  # shellcheck disable=SC2086 # a prefix, to be split
+  $as_root apt-get update </dev/null && plan_either
 }
 # The lists of packages may be missing or old.
-install_packages || { $as_root apt-get update </dev/null && install_packages; } || by_hand "apt-get failed"
+[ "$planned" = yes ] || update || by_hand "$(refusal)"
+
+# install_packages: says what it does, and does it.
+install_packages() {
+  upgraded=$(upgrades)
+  if [ -n "$upgraded" ] && [ "${BOOTSTRAP_UPGRADE:-}" != 1 ]; then
+    echo "$upgraded" | sed 's/ / would be upgraded /' >>"$scratch/why"
+    by_hand "nothing was installed, because BOOTSTRAP_UPGRADE=1 does not permit upgrading"
+  fi
+  echo "bootstrap: installing$packages: $(size)"
+  # shellcheck disable=SC2086 # lists, to be split
+  $as_root env DEBIAN_FRONTEND=noninteractive $asked --no-upgrade -y $packages </dev/null
+}
+install_packages || { update && install_packages; } || by_hand "$(refusal)"
 look
 [ -z "$missing" ] || by_hand "apt-get did not bring them"

@@ -44,10 +44,13 @@ for file in "$timeline" "$lib/libtimeline.so"; do
 done
 built=$(mktemp -d)
 ln -s "$lib/libtimeline.so" "$built/libtimeline.so.0"
+# A process is called as its program, which has several names.
+luajit=$(scripts/luajit.sh)
+ln -s "$luajit" "$built/luajit"
 ${CC:-cc} -O2 -pthread -Iinclude examples/c/demo.c -o "$built/demo" -L"$lib" -ltimeline -Wl,-rpath,"$built"
 
 say "Two programs start: examples/lua/demo.lua and examples/c/demo.c, both log to $name."
-TIMELINE_LIBRARY=$lib/libtimeline.so luajit examples/lua/demo.lua "$name" &
+TIMELINE_LIBRARY=$lib/libtimeline.so "$built/luajit" examples/lua/demo.lua "$name" &
 lua=$!
 "$built/demo" "$name" 0 2 >/dev/null &
 c=$!

@@ -12,7 +12,7 @@ use std::process::Command;
 use crate::support::Name;
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::{
-    cc, library_dir, limited, luajit, printed, root, run, with_little_shm,
+    cc, library_dir, limited, luajit, luajit_program, printed, root, run, with_little_shm,
 };
 
 /// Runs one of tests/lua with a name and a folder of its own.
@@ -239,7 +239,7 @@ fn dump_comes_after_what_lua_printed_before() {
 
 /// The version, as printed by a module that was found through LUA_PATH alone.
 fn found_by(lua_path: &Path, change: impl FnOnce(&mut Command)) -> String {
-    let mut luajit = limited("luajit");
+    let mut luajit = limited(luajit_program());
     luajit
         .env_remove("TIMELINE_LIBRARY")
         .env_remove("LD_LIBRARY_PATH")
@@ -349,10 +349,8 @@ fn a_program_with_the_rights_of_its_file_loads_no_library_that_who_starts_it_nam
     if !support::user::are_root() || !has_rights {
         return println!("not run: no program here can have more rights than who starts it");
     }
-    let found = run(limited("which").arg("luajit"), "which");
-    let found = String::from_utf8(found.stdout).expect("a path");
     let program = folder.path().join("luajit");
-    fs::copy(found.trim_end(), &program).expect("copied");
+    fs::copy(luajit_program(), &program).expect("copied");
     for file in ["timeline.lua", "timeline_cdef.lua"] {
         fs::copy(root().join("lua").join(file), folder.path().join(file)).expect("copied");
     }
@@ -376,7 +374,7 @@ fn a_program_with_the_rights_of_its_file_loads_no_library_that_who_starts_it_nam
 #[test]
 fn declarations_are_those_of_the_header() {
     let generated = printed(
-        limited("luajit")
+        limited(luajit_program())
             .current_dir(root())
             .args(["scripts/lua-cdef.lua", "include/timeline.h"]),
         "luajit",
@@ -393,7 +391,7 @@ fn declarations_are_those_of_the_header() {
 #[test]
 fn lua_and_c_agree_on_sizes_offsets_and_constants() {
     let lua = printed(
-        limited("luajit")
+        limited(luajit_program())
             .arg(root().join("tests/lua/cdef.lua"))
             .arg(root().join("lua/timeline_cdef.lua")),
         "luajit",

@@ -66,7 +66,8 @@ class Programs:
             return [self.rust, "--variant", variant]
         if program == "c":
             return [self.outdir / f"log-{variant}"]
-        return [*program.split(), HERE / "programs/log.lua", "--variant", variant]
+        luajit = run([ROOT / "scripts/luajit.sh"], "LuaJIT").strip()
+        return [luajit, *program.split()[1:], HERE / "programs/log.lua", "--variant", variant]
 
     def environment(self):
         """The environment of the programs."""

@@ -9,6 +9,36 @@ use tempfile::TempDir;
 
 use crate::support::toolchain::root;
 
+/// Simulates, and installs, what it is asked for, if nothing in `plan` stands against it.
+const APT_GET: &str = r#"
+    case "$*" in
+    *--simulate*)
+        for package; do
+            case $package in -* | install) continue ;; esac
+            if [ -e "$MACHINE/removes-for-$package" ]; then
+                echo 'The following packages will be REMOVED:'
+                echo '  libluajit2-5.1-2 libnginx-mod-http-lua'
+                echo 'E: Packages need to be removed but remove is disabled.'
+                exit 100
+            fi
+            echo "Inst $package (1:2.0~a+b-1 Debian:12.13/oldstable [amd64])"
+        done
+        [ ! -e "$MACHINE/upgraded" ] || cat "$MACHINE/upgraded"
+        exit 0 ;;
+    esac
+    echo "$@" >>"$MACHINE/asked"
+    for package; do
+        echo '#!/bin/sh' >"$MACHINE/$package"
+        chmod +x "$MACHINE/$package"
+    done"#;
+
+/// Says of each package how large it is, if it is asked for the version of the simulation.
+const APT_CACHE: &str = r#"
+    for package; do
+        case $package in *=1:2.0~a+b-1) ;; *) continue ;; esac
+        printf 'Package: %s\nInstalled-Size: 2000\nSize: 700000\n\n' "${package%=*}"
+    done"#;
+
 /// A machine: the programs that it has.
 struct Machine(TempDir);
 
@@ -17,29 +47,31 @@ impl Machine {
     /// asked for.
     fn new() -> Machine {
         let machine = Machine(TempDir::new().unwrap());
-        for real in ["sh", "dirname", "sed", "env", "chmod"] {
+        let tools = "sh dirname sed env chmod mktemp rm tr awk cp mv cat";
+        for real in tools.split(' ') {
             let found = ["/bin", "/usr/bin"].map(|dir| format!("{dir}/{real}"));
             let found = found.iter().find(|path| fs::exists(path).unwrap());
             let found = found.unwrap_or_else(|| panic!("there is no {real}: install coreutils"));
             symlink(found, machine.0.path().join(real)).unwrap();
         }
-        let programs = "cargo cc c++ luajit pkg-config cmake python3 sqlite3 bash zsh fish git gdb \
-                        valgrind zstd xz rg ugrep lnav node npm chromium firefox-esr java \
-                        javac";
+        let programs = "cargo cc c++ luajit pkg-config sqlite3 bash zsh fish git gdb valgrind zstd \
+                        xz rg ugrep lnav mandoc npm chromium firefox-esr java";
         for there in programs.split(' ') {
             machine.has(there, "");
         }
-        machine.has("rustc", "echo 'rustc 1.95.0 (59807616e 2026-04-14)'");
+        for (program, version) in [
+            ("cmake", "cmake version 3.25.1"),
+            ("javac", "javac 21"),
+            ("node", "v18.20.4"),
+            ("python3", "Python 3.11.2"),
+            ("rustc", "rustc 1.95.0 (59807616e 2026-04-14)"),
+        ] {
+            machine.has(program, &format!("echo '{version}'"));
+        }
         machine.has("id", "echo 0");
         machine.has("stat", "echo 1000000 4096");
-        machine.has(
-            "apt-get",
-            r#"echo "$@" >>"$MACHINE/asked"
-            for package; do
-                echo '#!/bin/sh' >"$MACHINE/$package"
-                chmod +x "$MACHINE/$package"
-            done"#,
-        );
+        machine.has("apt-get", APT_GET);
+        machine.has("apt-cache", APT_CACHE);
         machine
     }
 
@@ -53,8 +85,15 @@ impl Machine {
         fs::remove_file(self.0.path().join(program)).unwrap();
     }
 
-    /// Runs the script; whether it was content, and what it said.
+    /// Runs the script; whether it was content, and what it complained of.
     fn run(&self, purpose: &str) -> (bool, String) {
+        let (content, _, complaint) = self.run_with(purpose, &[]);
+        (content, complaint)
+    }
+
+    /// Runs the script with these variables; whether it was content, what it said, and what it
+    /// complained of.
+    fn run_with(&self, purpose: &str, variables: &[(&str, &str)]) -> (bool, String, String) {
         let output = Command::new("/bin/sh")
             .arg(root().join("scripts/bootstrap.sh"))
             .arg(purpose)
@@ -62,10 +101,12 @@ impl Machine {
             .env_clear()
             .env("PATH", self.0.path())
             .env("MACHINE", self.0.path())
+            .env("TMPDIR", self.0.path())
+            .envs(variables.iter().copied())
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        (output.status.success(), said)
+        let [said, complaint] = [output.stdout, output.stderr].map(String::from_utf8);
+        (output.status.success(), said.unwrap(), complaint.unwrap())
     }
 
     /// Runs the script, which refuses, says all of this, and asks apt-get for nothing.
@@ -101,14 +142,140 @@ fn root_installs_what_is_missing() {
     machine.lacks("sqlite3");
     let (content, said) = machine.run("test");
     assert!(content, "{said}");
-    let asked = "install -y --no-install-recommends luajit sqlite3\n";
-    assert_eq!(machine.asked(), asked);
+    assert_eq!(machine.asked(), format!("{INSTALL} luajit sqlite3\n"));
+}
+
+/// What apt-get is told before the packages.
+const INSTALL: &str = "install --no-install-recommends --no-remove --no-upgrade -y";
+
+#[test]
+fn it_says_what_it_installs_and_how_large_that_is() {
+    let machine = Machine::new();
+    machine.lacks("luajit");
+    machine.lacks("mandoc");
+    let (content, said, complaint) = machine.run_with("test", &[]);
+    assert!(content && complaint.is_empty(), "{complaint}");
+    let size = "2 packages, 1 MB to fetch, 4 MB on disk";
+    let told = format!("bootstrap: installing luajit mandoc: {size}\n");
+    assert_eq!(said, told);
+    // Also to who may not.
+    machine.lacks("luajit");
+    machine.has("id", "echo 1000");
+    let (_, complaint) = machine.run("test");
+    let size = "1 package, 1 MB to fetch, 2 MB on disk";
+    assert!(complaint.contains(size), "{complaint}");
+}
+
+#[test]
+fn what_is_installed_is_neither_removed_nor_upgraded() {
+    let machine = Machine::new();
+    machine.lacks("luajit");
+    machine.lacks("rg");
+    machine.has("removes-for-ripgrep", "");
+    let told = "apt-get would remove libluajit2-5.1-2 libnginx-mod-http-lua;";
+    let update = "update\n";
+    let (content, said) = machine.run("test");
+    assert!(!content && said.contains(told), "{said}");
+    assert_eq!(machine.asked(), update);
+    // OpenResty's LuaJIT is a package of another name, which serves as well.
+    machine.has("removes-for-luajit", "");
+    let (content, said) = machine.run("demo");
+    assert!(content, "{said}");
+    assert_eq!(machine.asked(), format!("{update}{INSTALL} luajit2\n"));
+
+    machine.lacks("luajit2");
+    machine.has("upgraded", "");
+    let upgraded = "Inst libc6 [2.36-9] (2.36-10 Debian:12.13/oldstable [amd64])\n";
+    fs::write(machine.0.path().join("upgraded"), upgraded).unwrap();
+    let (content, said) = machine.run("demo");
+    let told = "libc6 would be upgraded from 2.36-9 to 2.36-10";
+    assert!(!content && said.contains(told), "{said}");
+    assert!(said.contains("BOOTSTRAP_UPGRADE=1"), "{said}");
+    assert_eq!(machine.asked(), format!("{update}{INSTALL} luajit2\n"));
+    let (content, ..) = machine.run_with("demo", &[("BOOTSTRAP_UPGRADE", "1")]);
+    assert!(content && machine.asked().matches("luajit2").count() == 2);
+}
+
+#[test]
+fn a_luajit_of_any_name_will_do() {
+    for name in ["luajit2", "luajit-2.1.0-beta3", "luajit-2.1.1736781742"] {
+        let machine = Machine::new();
+        machine.lacks("luajit");
+        machine.has(name, "");
+        assert_eq!(machine.run("demo"), (true, String::new()), "{name}");
+        // One of another version, as LuaJIT 2.0 or Lua itself.
+        machine.has(name, "exit 1");
+        let (content, said) = machine.run("demo");
+        assert!(content, "{said}");
+        assert_eq!(machine.asked(), format!("{INSTALL} luajit\n"));
+    }
+    let machine = Machine::new();
+    machine.lacks("luajit");
+    machine.has("mine", "");
+    let mine = machine.0.path().join("mine");
+    let variable = [("LUAJIT", mine.to_str().unwrap())];
+    let (content, said, _) = machine.run_with("demo", &variable);
+    assert!(content && said.is_empty(), "{said}");
+}
+
+#[test]
+fn a_compiler_that_cannot_link_is_noticed() {
+    for (compiler, packages) in [("cc", "libc6-dev"), ("c++", "g++")] {
+        let machine = Machine::new();
+        machine.has(compiler, "echo 'ld: cannot find crt1.o' >&2; exit 1");
+        machine.lacks("apt-get");
+        let told = format!("{compiler} is there, but cannot build a program: ld: cannot find crt1");
+        let asked = format!("--no-remove {packages}\n");
+        machine.refuses("test", &[&format!("missing: {compiler}\n"), &told, &asked]);
+    }
+}
+
+#[test]
+fn programs_that_are_too_old_are_noticed() {
+    for (program, old, package) in [
+        ("node", "v16.20.2", "nodejs"),
+        ("node", "", "nodejs"),
+        ("cmake", "cmake version 3.7.2", "cmake"),
+        ("python3", "Python 3.8.18", "python3"),
+        ("javac", "javac 1.8.0_402", "default-jdk-headless"),
+    ] {
+        let machine = Machine::new();
+        machine.has(program, &format!("echo '{old}'"));
+        machine.lacks("apt-get");
+        let place = machine.0.path().join(program);
+        let place = format!("{} is of version", place.display());
+        let asked = format!("--no-remove {package}\n");
+        machine.refuses(
+            "test",
+            &[&format!("missing: {program}\n"), &place, "or later", &asked],
+        );
+    }
+}
+
+#[test]
+fn what_npm_fetches_runs_on_the_oldest_node_that_will_do() {
+    let script = fs::read_to_string(root().join("scripts/bootstrap.sh")).unwrap();
+    let oldest = script.split_once("node:").unwrap().1;
+    let oldest: u32 = oldest.split(' ').next().unwrap().parse().unwrap();
+    for folder in ["browser", "histograms"] {
+        let lock = root().join("tests").join(folder).join("package-lock.json");
+        let lock: serde_json::Value = serde_json::from_slice(&fs::read(lock).unwrap()).unwrap();
+        for (package, about) in lock["packages"].as_object().unwrap() {
+            let Some(engine) = about["engines"]["node"].as_str() else {
+                continue;
+            };
+            let least = engine.trim_start_matches([' ', '>', '=']);
+            let least: u32 = least.split('.').next().unwrap().parse().unwrap();
+            assert!(least <= oldest, "{package} needs node {engine}");
+        }
+    }
 }
 
 #[test]
 fn modules_of_python_are_installed_as_programs() {
     let machine = Machine::new();
-    machine.has("python3", r#"[ -e "$MACHINE/python3-msgpack" ]"#);
+    let python = r#"[ $1 = --version ] && echo Python 3.13.5 || [ -e "$MACHINE/python3-msgpack" ]"#;
+    machine.has("python3", python);
     let (content, said) = machine.run("test");
     assert!(content, "{said}");
     assert!(machine.asked().ends_with(" python3-msgpack python3-pip\n"));
@@ -150,7 +317,7 @@ fn a_user_without_sudo_is_told_what_to_install() {
     let told = [
         "missing: cc luajit",
         "only root may install",
-        "apt-get install gcc libc6-dev luajit",
+        "apt-get install --no-install-recommends --no-remove gcc libc6-dev luajit",
     ];
     machine.refuses("demo", &told);
     // One that asks for a password is as good as none.
@@ -168,18 +335,31 @@ fn where_there_is_no_apt_get_it_is_told_what_to_install() {
     machine.lacks("rg");
     machine.refuses(
         "test",
-        &["missing: luajit rg", "apt-get install luajit ripgrep"],
+        &["missing: luajit rg", "--no-remove luajit ripgrep"],
     );
 }
 
 #[test]
 fn an_apt_get_that_fails_is_asked_again_after_an_update() {
     let machine = Machine::new();
-    machine.has("apt-get", "echo $1 >>\"$MACHINE/asked\"; [ $1 = update ]");
     machine.lacks("luajit");
+    let refuses = r#"case "$*" in
+        *--simulate*) echo 'E: Unable to locate package luajit'; exit 100 ;;
+        esac
+        echo $1 >>"$MACHINE/asked""#;
+    machine.has("apt-get", refuses);
+    let (content, said) = machine.run("demo");
+    let told = "apt-get failed (Unable to locate package luajit)";
+    assert!(!content && said.contains(told), "{said}");
+    assert_eq!(machine.asked(), "update\n");
+    let fails = r#"echo $1 >>"$MACHINE/asked"; [ $1 = update ]"#;
+    machine.has(
+        "apt-get",
+        &format!("case \"$*\" in *--simulate*) exit ;; esac; {fails}"),
+    );
     let (content, said) = machine.run("demo");
     assert!(!content && said.contains("apt-get failed"), "{said}");
-    assert_eq!(machine.asked(), "install\nupdate\ninstall\n");
+    assert_eq!(machine.asked(), "update\ninstall\nupdate\ninstall\n");
     machine.has("apt-get", "");
     let (content, said) = machine.run("demo");
     assert!(!content && said.contains("did not bring them"), "{said}");

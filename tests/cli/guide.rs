@@ -12,7 +12,7 @@ use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::pages::{self, blocks, renamed, steady};
 use crate::support::toolchain::programs::{Link, link};
 use crate::support::toolchain::{
-    C99, CPP17, cargo_build, cc, cxx, library_dir, limited, printed, root,
+    C99, CPP17, cargo_build, cc, cxx, library_dir, limited, luajit_program, printed, root,
 };
 
 /// Runs each block of a language in a folder and with timelines of its own; how many there were.
@@ -107,7 +107,7 @@ PIECE
 fn lua(program: &str, folder: &Path) -> Command {
     let file = folder.join("piece.lua");
     fs::write(&file, program).expect("a file for the piece");
-    let mut luajit = limited("luajit");
+    let mut luajit = limited(luajit_program());
     luajit
         .env("LUA_PATH", root().join("lua/?.lua;;"))
         .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))

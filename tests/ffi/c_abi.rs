@@ -11,7 +11,7 @@ use timeline::{Attached, Priority, Record, Timeline, Value, lay_out};
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::programs::{Link, c, compile, execute};
 use crate::support::toolchain::{
-    C99, CPP17, built, cc, cxx, root, run, succeed, with_little_shm, words,
+    C99, CPP17, built, cc, cxx, luajit_program, root, run, succeed, with_little_shm, words,
 };
 
 #[test]
@@ -283,7 +283,7 @@ fn luajit_can_parse_the_header() {
         format!("local ffi = require 'ffi'\nffi.cdef[==[{kept}]==]\n{check}\n"),
     )
     .unwrap();
-    succeed(Command::new("luajit").arg(&script), "luajit");
+    succeed(Command::new(luajit_program()).arg(&script), "luajit");
 }
 
 #[test]

@@ -12,7 +12,9 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-use crate::support::toolchain::{C99, built, cc, cxx, limited, root, run, succeed, words};
+use crate::support::toolchain::{
+    C99, built, cc, cxx, limited, luajit_program, root, run, succeed, words,
+};
 
 /// A prefix that everything was installed to, once for all tests.
 fn prefix() -> &'static Path {
@@ -415,7 +417,7 @@ assert(timeline.save(tl, arg[2]))
         Command::new("cp").arg("-a").arg(prefix()).arg(&moved),
         "coreutils",
     );
-    let mut luajit = limited("luajit");
+    let mut luajit = limited(luajit_program());
     luajit
         .env("LUA_PATH", moved.join("share/lua/5.1/?.lua"))
         .env_remove("LUA_CPATH")

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::prefix;
 use crate::support::toolchain::pages::{Block, blocks, steady};
-use crate::support::toolchain::{limited, root, run};
+use crate::support::toolchain::{limited, luajit_program, root, run};
 
 /// Runs a script with what was installed, where /dev/shm is its own and of this size; `None` where
 /// the machine does not let us make such a place.
@@ -19,17 +19,28 @@ pub fn in_shared_memory(size: &str, script: &str, dir: &Path) -> Option<Output> 
     // Root can act as other users there; others can not, but can mount.
     let alone = if is_root() { "-m" } else { "-rm" };
     unshare.args([alone, "sh", "-c"]);
+    // Of what was installed, other users may not be permitted to enter the place.
+    let installed = dir.join(".installed");
+    fs::create_dir_all(&installed).unwrap();
+    fs::create_dir_all(dir.join(".bin")).unwrap();
+    let (luajit, link) = (luajit_program(), dir.join(".bin/luajit"));
+    if !link.exists() {
+        symlink(fs::read_link(luajit).unwrap(), &link).unwrap();
+    }
     unshare.arg(format!(
-        "mount -t tmpfs -o size={size} none /dev/shm || exit 77\nulimit -c 0\n{script}"
+        "mount -t tmpfs -o size={size} none /dev/shm && mount --bind \"$1\" \"$2\" || exit 77\n\
+         shift 2\nulimit -c 0\n{script}"
     ));
+    unshare.arg("sh").arg(prefix()).arg(&installed);
     let path = std::env::var("PATH").unwrap();
+    let own = [installed.join("bin"), dir.join(".bin")].map(|dir| dir.display().to_string());
     unshare
         .current_dir(dir)
-        .env("PATH", format!("{}:{path}", prefix().join("bin").display()))
-        .env("PKG_CONFIG_LIBDIR", prefix().join("lib/pkgconfig"))
-        .env("LD_LIBRARY_PATH", prefix().join("lib"))
-        .env("LUA_PATH", prefix().join("share/lua/5.1/?.lua;;"))
-        .env("TIMELINE_LIBRARY", prefix().join("lib/libtimeline.so"));
+        .env("PATH", format!("{}:{path}", own.join(":")))
+        .env("PKG_CONFIG_LIBDIR", installed.join("lib/pkgconfig"))
+        .env("LD_LIBRARY_PATH", installed.join("lib"))
+        .env("LUA_PATH", installed.join("share/lua/5.1/?.lua;;"))
+        .env("TIMELINE_LIBRARY", installed.join("lib/libtimeline.so"));
     let output = run(&mut unshare, "util-linux");
     let told = String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(77) || told.starts_with("unshare: ") {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use timeline::{Attached, Event, Order};
 
 use crate::support::Name;
-use crate::support::toolchain::{cc, library_dir, limited, printed, root};
+use crate::support::toolchain::{cc, library_dir, limited, luajit_program, printed, root};
 
 /// What the tests build: preload.so, counter.so, known and vforks.
 pub fn built() -> &'static Path {
@@ -85,6 +85,9 @@ pub fn preloaded(program: impl AsRef<Path>, name: &Name, libraries: &[&str]) -> 
 
 /// The system's own program, not a wrapper in front of it: those run programs of their own.
 pub fn system(program: &str) -> PathBuf {
+    if program == "luajit" {
+        return luajit_program().into();
+    }
     let own = Path::new("/usr/bin").join(program);
     if own.exists() { own } else { program.into() }
 }

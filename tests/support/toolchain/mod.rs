@@ -177,9 +177,26 @@ pub fn cxx() -> Command {
     Command::new(std::env::var_os("CXX").unwrap_or_else(|| "c++".into()))
 }
 
+/// The program LuaJIT, by a name of ours: a process is called as its program, whose name differs.
+pub fn luajit_program() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let found = printed(
+            &mut Command::new(root().join("scripts/luajit.sh")),
+            "luajit",
+        );
+        let link = own_dir().join("luajit");
+        // Other tests may make it at the same time.
+        let staged = own_dir().join(format!("luajit-{}", std::process::id()));
+        std::os::unix::fs::symlink(found.trim_end(), &staged).expect("a link");
+        fs::rename(staged, &link).expect("a link in its place");
+        link
+    })
+}
+
 /// LuaJIT with the module of the source tree and the library of this build.
 pub fn luajit() -> Command {
-    let mut luajit = limited("luajit");
+    let mut luajit = limited(luajit_program());
     luajit
         .env("LUA_PATH", root().join("lua/?.lua;;"))
         .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
