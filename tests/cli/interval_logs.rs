@@ -61,6 +61,9 @@ impl Tool {
 
 fn java(arguments: &[&str]) -> Command {
     let mut command = Command::new("java");
+    // It takes the encoding of arguments, names of files and what it prints from the environment,
+    // which may say nothing of one.
+    command.env("LC_ALL", "C.UTF-8");
     command.args([
         "-XX:TieredStopAtLevel=1",
         "-Xshare:auto",
