@@ -19,6 +19,6 @@ pub mod user;
 pub use events::{Random, Way, arguments, attach, checked, define, unpacked};
 pub use machine::{NO_RSEQ, cpus, in_process_without_rseq, own_lanes, rseq, run_on, size};
 pub use name::Name;
-pub use process::{Process, Role, deadline, hear, place, role_at, say};
+pub use process::{Process, Role, deadline, hear, place, refusal, role_at, say};
 pub use records::{anchor, begin_snapshot, padded, put_chunk, put_string, put_thread, seal};
 pub use tree::root;

@@ -2,7 +2,9 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 
 /// Where the function is that a child process runs, instead of tests.
 const ROLE: &str = "TIMELINE_TEST_ROLE";
@@ -40,6 +42,7 @@ extern "C" fn play() {
         return;
     };
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    own_program();
     deadline();
     let done = std::panic::catch_unwind(|| role_at(&asked)(&arguments));
     std::process::exit(if done.is_ok() { 0 } else { 1 });
@@ -48,6 +51,13 @@ extern "C" fn play() {
 #[used]
 #[unsafe(link_section = ".init_array")]
 static PLAY: extern "C" fn() = play;
+
+/// Our own program. It is asked for before a role plays: beneath a chroot, the kernel tells a process
+/// in a mount namespace of its own the path that its program has outside, where it cannot be found.
+fn own_program() -> &'static Path {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| std::env::current_exe().expect("our own path"))
+}
 
 /// From now on the process is killed if it hangs; a forked child has to ask for it again.
 pub fn deadline() {
@@ -68,7 +78,7 @@ impl Process {
 
     /// As [`Process::start`], with something more in its environment.
     pub fn start_with(role: Role, arguments: &[&str], environment: &[(&str, &str)]) -> Process {
-        let mut child = Command::new(std::env::current_exe().expect("our own path"))
+        let mut child = Command::new(own_program())
             .env(ROLE, place(role))
             .envs(environment.iter().copied())
             .args(arguments)
@@ -129,6 +139,16 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Why the kernel has refused namespaces, or mounts in them, as far as that is a chroot's doing.
+pub fn refusal(error: &std::io::Error) -> String {
+    let reason = match error.raw_os_error() {
+        Some(libc::EPERM) => ": beneath a chroot, nobody gets a user namespace",
+        Some(libc::EINVAL) => ": beneath a chroot, the root may be no mount",
+        _ => "",
+    };
+    format!("{error}{reason}")
 }
 
 /// In a child: prints a line for [`Process::line`].

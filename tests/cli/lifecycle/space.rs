@@ -7,7 +7,7 @@ use std::process::Command;
 use timeline::{Error, Order, Timeline};
 
 use super::race::{creates_at_the_word, exactly_one_creates};
-use crate::support::{Name, Process, arguments, attach, checked, define};
+use crate::support::{Name, Process, arguments, attach, checked, define, refusal};
 
 /// Mounts a small file system at a folder, in name spaces of our own; whether that is permitted. In
 /// CI it must be.
@@ -37,6 +37,10 @@ pub fn mount_small(folder: &str, bytes: u64) -> bool {
     };
     let error = std::io::Error::last_os_error();
     assert!(mounted || std::env::var_os("CI").is_none(), "{error}");
+    if !mounted {
+        let reason = refusal(&error);
+        eprintln!("skipped: no small file system may be mounted here: {reason}");
+    }
     mounted
 }
 
@@ -120,7 +124,6 @@ fn a_timeline_that_does_not_fit_is_refused_and_changes_nothing() {
 pub fn shares_a_small_space(given: &[String]) {
     let bytes: u64 = given[1].parse().expect("a number");
     if !mount_small(&given[0], bytes + bytes / 2) {
-        eprintln!("skipped: no small file system may be mounted here");
         return;
     }
     let path = format!("{}/shared.timeline", given[0]);

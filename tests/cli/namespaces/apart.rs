@@ -5,7 +5,7 @@ use std::io::{Error, Write};
 use std::os::fd::AsRawFd;
 use std::str::FromStr;
 
-use crate::support::{Process, Role, deadline, place, role_at, say};
+use crate::support::{Process, Role, deadline, place, refusal, role_at, say};
 
 /// What a process has for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn goes_apart(given: &[String]) {
     // SAFETY: both take nothing and cannot fail.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     if let Err(error) = enter(&spaces, user, group) {
-        return say(format!("unshare: {error}"));
+        return say(format!("unshare: {}", refusal(&error)));
     }
     // The first process of a pid namespace gets no signals, not even from its alarm; so it only
     // waits for the next.
