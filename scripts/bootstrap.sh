@@ -230,7 +230,7 @@ install_packages() {
   upgraded=$(upgrades)
   if [ -n "$upgraded" ] && [ "${BOOTSTRAP_UPGRADE:-}" != 1 ]; then
     echo "$upgraded" | sed 's/ / would be upgraded /' >>"$scratch/why"
-    by_hand "nothing was installed, because BOOTSTRAP_UPGRADE=1 does not permit upgrading"
+    by_hand "nothing was installed, as BOOTSTRAP_UPGRADE=1 alone permits upgrading"
   fi
   echo "bootstrap: installing$packages: $(size)"
   # shellcheck disable=SC2086 # lists, to be split
