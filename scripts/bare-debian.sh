@@ -6,7 +6,7 @@
 #   --user         as an ordinary user, for whom root installs what bootstrap.sh names
 #   --no-sys       without /sys
 #   --dir DIR      the system's place, which is kept; one that is there is used again
-#   --with PACKAGE... as one word: what is there before the commands run
+#   --with PACKAGES  what is installed before, as one word: "nginx libnginx-mod-http-lua"
 #   --env NAME=VALUE  for the commands; may be repeated
 #
 # Needs root, debootstrap, and some 5 GB. It clones what is committed here, and runs the COMMANDs
@@ -22,7 +22,8 @@ fail() { # fail LINE...
   exit 1
 }
 usage() {
-  sed -n 's/^# \{0,1\}//; 3,10p' "$0" >&2
+  options="[--user] [--no-sys] [--dir DIR] [--with PACKAGES] [--env NAME=VALUE]"
+  echo "usage: scripts/bare-debian.sh $options bookworm|trixie [COMMAND...]" >&2
   exit 2
 }
 
@@ -30,11 +31,14 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 who=root home=/root sys=yes keep= with= given=
 while :; do
   case ${1:-} in
+    --dir | --with | --env) [ $# -gt 1 ] || usage ;;
+  esac
+  case ${1:-} in
     --user) who=newcomer home=/home/newcomer && shift ;;
     --no-sys) sys=no && shift ;;
-    --dir) keep=${2:?} && shift 2 ;;
-    --with) with=${2:?} && shift 2 ;;
-    --env) given="$given ${2:?}" && shift 2 ;;
+    --dir) keep=$2 && shift 2 ;;
+    --with) with=$2 && shift 2 ;;
+    --env) given="$given $2" && shift 2 ;;
     bookworm | trixie) suite=$1 && shift && break ;;
     *) usage ;;
   esac
@@ -86,7 +90,8 @@ settings() {
 
 # inside USER FOLDER COMMAND: in the system, with a file system and processes of its own.
 inside() {
-  settings >"$system/settings"
+  # A proxy may have a password.
+  (umask 077 && settings >"$system/settings")
   for setting in $given; do echo "$setting" >>"$system/settings"; done
   mkdir -p "$system/opt/rust" "$system/opt/cargo/registry"
   # The first process ends with the command, and all others with it.

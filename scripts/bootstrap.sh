@@ -146,6 +146,8 @@ free=$(($2 * $3 / 1048576))
   fail "/dev/shm has $free MiB free, make $1 needs $space: remove timelines (timeline list; timeline rm NAME)," \
     "or enlarge it: docker run --shm-size=1g, elsewhere as root: mount -o remount,size=1g /dev/shm"
 
+# One that was named and will not do is nothing that a package mends.
+[ -z "${LUAJIT:-}" ] || scripts/luajit.sh >/dev/null || exit 1
 look
 [ -n "$missing" ] || exit 0
 

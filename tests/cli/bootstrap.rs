@@ -216,6 +216,14 @@ fn a_luajit_of_any_name_will_do() {
     let variable = [("LUAJIT", mine.to_str().unwrap())];
     let (content, said, _) = machine.run_with("demo", &variable);
     assert!(content && said.is_empty(), "{said}");
+    // One that will not do is not replaced by another.
+    machine.has("mine", "exit 1");
+    let (content, _, complaint) = machine.run_with("demo", &variable);
+    assert!(
+        !content && complaint.contains("is no LuaJIT 2.1"),
+        "{complaint}"
+    );
+    assert_eq!(machine.asked(), "");
 }
 
 #[test]

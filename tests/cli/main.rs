@@ -6,6 +6,7 @@ mod json;
 mod support;
 
 mod archives;
+mod bare;
 mod bench;
 mod bench_latency;
 mod bench_search;

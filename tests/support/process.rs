@@ -52,8 +52,9 @@ extern "C" fn play() {
 #[unsafe(link_section = ".init_array")]
 static PLAY: extern "C" fn() = play;
 
-/// Our own program. It is asked for before a role plays: beneath a chroot, the kernel tells a process
-/// in a mount namespace of its own the path that its program has outside, where it cannot be found.
+/// Our own program. It is asked for before a role plays: beneath a chroot, the kernel tells a
+/// process in a mount namespace of its own the path that its program has outside, where it cannot
+/// be found.
 fn own_program() -> &'static Path {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     FOUND.get_or_init(|| std::env::current_exe().expect("our own path"))
