@@ -12,10 +12,11 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
-const here = import.meta.dirname;
+const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = createRequire(join(here, "../tests/browser/package.json"))("playwright-core");
 const quick = process.argv.includes("--quick");
 const target = process.env.TARGET_DIR ?? join(here, "../target/release");

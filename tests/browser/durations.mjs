@@ -74,7 +74,7 @@ export async function durations(tools) {
     `${row.cells[0].textContent} ${row.cells[1].textContent.replaceAll(",", "")}`));
   const totals = timeline("histogram", archive.path, "--json").map((line) => JSON.parse(line))
     .filter((row) => row.type === "total").map(({ tag, count }) => `${tag} ${count}`);
-  demand(shown.toSorted().join() === totals.toSorted().join(), shown, "instead of", totals);
+  demand([...shown].sort().join() === [...totals].sort().join(), shown, "instead of", totals);
   await shot(page, "latency-light");
   const count = await clickCell(tools, answer);
   await shot(page, "latency-cell");
@@ -98,7 +98,7 @@ export async function durations(tools) {
   const y = box.y + box.height / 2;
   // It has some of the durations and not all: the program may have waited for long between any two.
   const columns = [...new Set(answer.series[0].cells.map(([column]) => column))]
-    .toSorted((one, other) => one - other);
+    .sort((one, other) => one - other);
   const middle = columns[(columns.length - 1) >> 1];
   const share = (middle + 1) / answer.columns;
   const at = (share) => box.x + left + (box.width - left - right) * share;
