@@ -53,7 +53,7 @@ static timeline_t *all[MOST];
 
 static timeline_t *make(const char *at) {
   timeline_t *tl = NULL;
-  CHECK_EQ(timeline_new(at, 1 << 16, 0, &tl), TIMELINE_OK);
+  CHECK_EQ(timeline_new(at, 1 << 12, 0, &tl), TIMELINE_OK);
   return tl;
 }
 

@@ -12,7 +12,7 @@ use timeline::{
     Definition, Event, EventId, Interpolation, Source, Thread,
     dump::{Messages, Template, Text},
 };
-use timeline_reading::json::to_string;
+use timeline_reading::json::{push_number, to_string};
 
 use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
@@ -175,7 +175,7 @@ impl<'a> Lines<'a> {
 #[inline]
 fn number(number: Option<u64>, out: &mut Text) {
     match number {
-        Some(number) => out.number(number),
+        Some(number) => push_number(number, out),
         None => out.push("null"),
     }
 }
