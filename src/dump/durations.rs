@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::event::{Edge, Layout, Pairing, SpanKey};
+use crate::event::{Edge, Layout, Pairing, PerEvent, SpanKey};
 use crate::source::{Event, Passage, Source, ThreadRef};
 
 /// Events that wait at most. Longer spans have no duration.
@@ -20,7 +20,7 @@ pub struct Durations<'a, I> {
     events: I,
     source: &'a dyn Source,
     /// By the number of the event, of those that are defined.
-    parts: Vec<Option<Option<Part>>>,
+    parts: PerEvent<Option<Part>>,
     /// The spans by their names.
     spans: HashMap<String, u32>,
     waiting: VecDeque<Waiting>,
@@ -68,7 +68,7 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
         Durations {
             events,
             source,
-            parts: Vec::new(),
+            parts: PerEvent::new(),
             spans: HashMap::new(),
             waiting: VecDeque::new(),
             returned: 0,
@@ -105,8 +105,7 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
 
     /// Looks at the definition of an event, unless it is known.
     fn learn(&mut self, event: &Event) {
-        let place = event.id.0 as usize;
-        if self.parts.get(place).is_some_and(Option::is_some) {
+        if self.parts.get(event.id).is_some() {
             return;
         }
         let Some(definition) = self.source.definition(event.id) else {
@@ -120,16 +119,12 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
                 key: (part.pairing == Pairing::Key).then(|| Layout::of(definition)),
             }
         });
-        // Only defined events make this longer.
-        if self.parts.len() <= place {
-            self.parts.resize_with(place + 1, || None);
-        }
-        self.parts[place] = Some(part);
+        self.parts.insert(event.id, definition, part);
     }
 
     /// Notes an end, or finds the end of a begin. Returns whether it is an end that waits.
     fn pair(&mut self, event: &Event, number: u64) -> bool {
-        let Some(Some(Some(part))) = self.parts.get(event.id.0 as usize) else {
+        let Some(Some(part)) = self.parts.get(event.id) else {
             return false;
         };
         let (span, edge) = (part.span, part.edge);

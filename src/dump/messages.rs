@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::event::{
-    Definition, EventId, Format, Layout, Piece, Syntax, by_position, pieces, render,
+    Definition, EventId, Format, Layout, PerEvent, Piece, Syntax, by_position, pieces, render,
 };
 use crate::source::{Event, Frame, Source};
 
@@ -14,7 +14,7 @@ use crate::source::{Event, Frame, Source};
 pub struct Messages<'a> {
     source: &'a dyn Source,
     /// By the number of the event, of those seen.
-    known: Vec<Option<Known<'a>>>,
+    known: PerEvent<Known<'a>>,
     /// The message of a format of printf.
     bytes: Vec<u8>,
     /// Any other message.
@@ -55,7 +55,7 @@ impl<'a> Messages<'a> {
     pub fn new(source: &'a dyn Source) -> Messages<'a> {
         Messages {
             source,
-            known: Vec::new(),
+            known: PerEvent::new(),
             bytes: Vec::new(),
             text: String::new(),
         }
@@ -75,7 +75,10 @@ impl<'a> Messages<'a> {
             let _ = lost(event, definition, &mut self.text);
             return self.text.as_str().into();
         };
-        let known = known(&mut self.known, event.id, definition);
+        if self.known.get(event.id).is_none() {
+            (self.known).insert(event.id, definition, Known::new(definition));
+        }
+        let known = self.known.get(event.id).expect("it is there by now");
         let values = event.values(&known.layout);
         match &known.message {
             Message::Format(format) => {
@@ -99,18 +102,6 @@ impl<'a> Messages<'a> {
             }
         }
     }
-}
-
-fn known<'k, 'a>(
-    all: &'k mut Vec<Option<Known<'a>>>,
-    id: EventId,
-    means: &'a Definition,
-) -> &'k Known<'a> {
-    let place = id.0 as usize;
-    if all.len() <= place {
-        all.resize_with(place + 1, || None);
-    }
-    all[place].get_or_insert_with(|| Known::new(means))
 }
 
 /// What a pointer leads to, if its name is known: `main`, or `main+0x4`.

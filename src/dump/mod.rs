@@ -15,7 +15,7 @@ pub use text::Text;
 use std::io;
 
 use crate::attached::Attached;
-use crate::event::{Definition, Nanoseconds, Priority};
+use crate::event::{Definition, Nanoseconds, PerEvent, Priority};
 use crate::source::{Event, Order, Source};
 
 /// Before each line of a call stack.
@@ -44,7 +44,7 @@ pub struct Table<'a> {
     /// Node and core by the number of the core, of those seen, and the node.
     places: Vec<Option<(u16, Template)>>,
     /// By the number of the event, of those seen.
-    texts: Vec<Option<Prepared>>,
+    texts: PerEvent<Prepared>,
     messages: Messages<'a>,
     styles: Styles,
     /// Whether events have styles, so that the priority is needed.
@@ -62,7 +62,7 @@ impl<'a> Table<'a> {
             source,
             category: widest.unwrap_or(0).clamp("category".len(), 24),
             places: Vec::new(),
-            texts: Vec::new(),
+            texts: PerEvent::new(),
             messages: Messages::new(source),
             styles: Styles::default(),
             has_styles: false,
@@ -172,11 +172,11 @@ impl<'a> Table<'a> {
     /// break in the message shows as `\n`. A call stack follows in lines of its own.
     #[inline]
     fn text(&mut self, event: &Event, out: &mut Text) {
-        match self.texts.get(event.id.0 as usize) {
-            Some(Some(text)) if text.is_whole && event.payload.is_none() => {
+        match self.texts.get(event.id) {
+            Some(text) if text.is_whole && event.payload.is_none() => {
                 out.fill(&text.template, &event.args);
             }
-            Some(Some(text)) if !text.is_whole => {
+            Some(text) if !text.is_whole => {
                 out.fill(&text.template, &event.args);
                 self.message(event, self.source.definition(event.id), out);
             }
@@ -192,13 +192,8 @@ impl<'a> Table<'a> {
         // In a damaged ring, an event of four numbers has a payload.
         if text.is_whole && event.payload.is_some() {
             text = Prepared::category(definition, self.category);
-        } else if definition.is_some_and(|definition| !definition.is_lost) {
-            // Only defined events make this longer.
-            let place = event.id.0 as usize;
-            if self.texts.len() <= place {
-                self.texts.resize_with(place + 1, || None);
-            }
-            self.texts[place] = Some(text);
+        } else if let Some(known) = definition.filter(|definition| !definition.is_lost) {
+            self.texts.insert(event.id, known, text);
             return self.text(event, out);
         }
         out.fill(&text.template, &event.args);

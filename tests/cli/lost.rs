@@ -11,6 +11,7 @@ use crate::command::*;
 use crate::damaged::frames;
 use crate::mixture::Mixture;
 use crate::typed::in_a_line;
+use crate::typed::whole;
 
 /// Damages each string of an archive in which this stands; how many.
 pub fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
@@ -46,6 +47,8 @@ fn by_position(template: &Json, args: &Json) -> String {
     let shown = values.iter().map(|value| match value {
         Json::Null => "(null)".to_string(),
         Json::String(text) if text == "nan" => text.clone(),
+        // Beyond 2^53.
+        Json::String(text) if text.parse::<i128>().is_ok() => text.clone(),
         Json::String(text) => format!("{text:?}"),
         number => number.to_string(),
     });
@@ -351,7 +354,7 @@ fn more_integers_than_an_entry_has_are_shown() {
         let (least, most) = (i64::MIN, i64::MAX);
         assert_eq!(
             json[1]["args"],
-            json!({ "a": 1, "b": -2, "c": 3, "d": least, "e": most, "f": 6 })
+            json!({ "a": 1, "b": -2, "c": 3, "d": whole(least), "e": whole(most), "f": 6 })
         );
         let message = format!("a(1) b(-2) c(3) d({least}) e({most}) f(6)");
         assert_eq!(json[1]["message"], message);

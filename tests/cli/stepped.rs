@@ -118,8 +118,8 @@ impl Wall {
     }
 }
 
-/// Logs the time that the wall clock shows, for as many milliseconds as it is told, and at least ten
-/// times as often.
+/// Logs the time that the wall clock shows, for as many milliseconds as it is told, and at least
+/// ten times as often.
 pub fn logs_the_time(given: &[String]) {
     let entries = given[1].parse().expect("a number");
     let timeline = Timeline::with_size(&given[0], entries, 4096).expect("created");

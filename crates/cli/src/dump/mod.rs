@@ -43,13 +43,13 @@ use crate::unmatched::{self, Whole};
 /// values are named by their positions, beginning with 0. An event with a printf format has file
 /// and line, and args is an array of its values. Values have the types of their fields: a number, a
 /// text, true or false, a list; the name for an enum and names for flags; nanoseconds for ns and
-/// time; and texts for "nan", "inf" and "-inf", which JSON has no numbers for, and for whole numbers
-/// beyond 2^53, which many readers would round. cut lists the texts and arrays that the payload had
-/// no room for. A thread of a group has group. An event with a call stack has backtrace, in which
-/// each address has function, offset, object, base, file and line. If entries of the same CPU or
-/// thread were overwritten right before the event, missed is their number; of an archive, also of
-/// those that are gone there. An important event has important: true, and one that ends a span has
-/// duration, in nanoseconds.
+/// time; and texts for "nan", "inf" and "-inf", which JSON has no numbers for, and for whole
+/// numbers beyond 2^53, which many readers would round. cut lists the texts and arrays that the
+/// payload had no room for. A thread of a group has group. An event with a call stack has
+/// backtrace, in which each address has function, offset, object, base, file and line. If entries
+/// of the same CPU or thread were overwritten right before the event, missed is their number; of an
+/// archive, also of those that are gone there. An important event has important: true, and one that
+/// ends a span has duration, in nanoseconds.
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.

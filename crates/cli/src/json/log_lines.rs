@@ -2,8 +2,8 @@
 
 use timeline::dump::Text;
 use timeline::{
-    Definition, Event, Format, FormatPart, Layout, Object, Piece, Priority, Source, Syntax, Value,
-    pieces,
+    Definition, Event, Format, FormatPart, Layout, Object, PerEvent, Piece, Priority, Source,
+    Syntax, Value, pieces,
 };
 use timeline_reading::json::{push_quoted, write_object};
 use timeline_search::{line_count, message_lines};
@@ -36,7 +36,7 @@ pub struct LogLines<'a> {
     /// The field with the path and a comma, if there is one.
     path: String,
     /// By the number of the event, of those that are defined.
-    known: Vec<Option<Known<'a>>>,
+    known: PerEvent<Known<'a>>,
 }
 
 struct Known<'a> {
@@ -68,7 +68,7 @@ impl<'a> LogLines<'a> {
             clock: WallClock::new(Form::Rfc3339),
             are_whole: false,
             path: path.map_or(String::new(), |path| format!("\"path\":{},", quoted(path))),
-            known: Vec::new(),
+            known: PerEvent::new(),
         }
     }
 
@@ -140,16 +140,12 @@ impl<'a> LogLines<'a> {
     }
 
     fn known(&mut self, event: &Event) -> Option<&Known<'a>> {
-        let place = event.id.0 as usize;
-        if !matches!(self.known.get(place), Some(Some(_))) {
-            // Only defined events make this longer.
+        if self.known.get(event.id).is_none() {
             let definition = self.at.definition(event.id)?;
-            if self.known.len() <= place {
-                self.known.resize_with(place + 1, || None);
-            }
-            self.known[place] = Some(Known::new(event.id.0, Some(definition)));
+            let known = Known::new(event.id.0, Some(definition));
+            self.known.insert(event.id, definition, known);
         }
-        self.known[place].as_ref()
+        self.known.get(event.id)
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use timeline::{
-    Definition, Event, EventId, Interpolation, Source, Thread,
+    Definition, Event, EventId, Interpolation, PerEvent, Source, Thread,
     dump::{Messages, Template, Text},
 };
 use timeline_reading::json::{push_number, to_string};
@@ -48,7 +48,7 @@ pub struct Lines<'a> {
     threads: Threads<'a>,
     programs: Option<Programs<'a>>,
     /// By the number of an event: the text from category to the end of the line.
-    line_ends: Vec<Option<LineEnd<'a>>>,
+    line_ends: PerEvent<LineEnd<'a>>,
     messages: Messages<'a>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Lines<'a> {
             places: Vec::new(),
             threads: Threads::new(at),
             programs: None,
-            line_ends: Vec::new(),
+            line_ends: PerEvent::new(),
             messages: Messages::new(at),
         }
     }
@@ -102,10 +102,7 @@ impl<'a> Lines<'a> {
         let programs = self.programs;
         let made = |event: &Event, known| thread(event, known) + &program(programs, event);
         out.push(self.threads.of(event, made));
-        let end = self
-            .line_ends
-            .get(event.id.0 as usize)
-            .and_then(Option::as_ref);
+        let end = self.line_ends.get(event.id);
         match end.and_then(|end| end.template(event)) {
             Some(text) => out.fill(text, &event.args),
             None => self.long_end(event, out),
@@ -156,18 +153,13 @@ impl<'a> Lines<'a> {
     fn long_end(&mut self, event: &Event, out: &mut Text) {
         let definition = self.at.definition(event.id);
         let message = self.messages.text(event, definition);
-        if let Some(Some(end)) = self.line_ends.get(event.id.0 as usize) {
+        if let Some(end) = self.line_ends.get(event.id) {
             return end.write(self.at, event, &message, out);
         }
         let end = LineEnd::new(event.id.0, definition);
         end.write(self.at, event, &message, out);
-        // Only defined events make this longer.
-        if definition.is_some_and(|definition| !definition.is_lost) {
-            let place = event.id.0 as usize;
-            if self.line_ends.len() <= place {
-                self.line_ends.resize_with(place + 1, || None);
-            }
-            self.line_ends[place] = Some(end);
+        if let Some(known) = definition.filter(|definition| !definition.is_lost) {
+            self.line_ends.insert(event.id, known, end);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, EventId, Passage, Source, SpanKey, Unknown, Value};
+use timeline::{Event, EventId, Passage, PerEvent, Source, SpanKey, Unknown, Value};
 
 use super::found::{Found, Open};
 use super::keys::Keys;
@@ -54,7 +54,7 @@ pub struct Matcher<'a> {
     source: &'a dyn Source,
     measures: &'a [Measure],
     /// By the number of the event, of those that are defined.
-    roles: Vec<Option<Roles>>,
+    roles: PerEvent<Roles>,
     series: Vec<Series>,
     pub(super) threads: Threads,
     /// By measure.
@@ -85,7 +85,7 @@ impl<'a> Matcher<'a> {
         Matcher {
             source,
             measures,
-            roles: Vec::new(),
+            roles: PerEvent::new(),
             series: Vec::new(),
             threads: Threads::new(measures.len(), limits.0),
             keys: measures.iter().map(|_| Keys::new(limits.1)).collect(),
@@ -117,8 +117,7 @@ impl<'a> Matcher<'a> {
     /// The first name of the measures of which the source has nothing, if there is one. Asks the
     /// source for all definitions only if those that were seen so far do not have it.
     pub fn unknown(&self) -> Option<Unknown> {
-        let known = (0..).zip(&self.roles).filter(|(_, roles)| roles.is_some());
-        let seen = known.filter_map(|(id, _)| self.source.definition(EventId(id)));
+        let seen = self.roles.ids().filter_map(|id| self.source.definition(id));
         let seen: Vec<_> = seen.collect();
         let mut unseen = self.measures.iter();
         let mut unseen = unseen
@@ -250,7 +249,7 @@ impl<'a> Matcher<'a> {
         mut found: impl FnMut(&[Series], Found),
     ) {
         self.learn(id);
-        let Some(Some(roles)) = self.roles.get(id.0 as usize) else {
+        let Some(roles) = self.roles.get(id) else {
             return;
         };
         if roles.list.is_empty() {
@@ -299,7 +298,7 @@ impl<'a> Matcher<'a> {
     }
 
     fn roles(&self, id: EventId) -> Option<&Roles> {
-        self.roles.get(id.0 as usize)?.as_ref()
+        self.roles.get(id)
     }
 
     /// Looks at a definition, unless it is known.
@@ -315,12 +314,8 @@ impl<'a> Matcher<'a> {
         let Some(definition) = self.source.definition(id) else {
             return;
         };
-        let place = id.0 as usize;
-        // Only defined events make this longer.
-        if self.roles.len() <= place {
-            self.roles.resize_with(place + 1, || None);
-        }
-        self.roles[place] = Some(Roles::of(definition, self.measures, &mut self.series));
+        let roles = Roles::of(definition, self.measures, &mut self.series);
+        self.roles.insert(id, definition, roles);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Gives the events of a stream to the conditions that they concern.
 
-use timeline::{Definition, EntryEvent, Event, EventId, Passage, Source};
+use timeline::{Definition, EntryEvent, Event, EventId, Passage, PerEvent, Source};
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;
@@ -46,7 +46,7 @@ pub struct Triggers<'a> {
     source: &'a dyn Source,
     states: Vec<State<'a>>,
     /// By the number of the event, of those that are defined.
-    concerned: Vec<Option<Concerned>>,
+    concerned: PerEvent<Concerned>,
     wanted: Option<Filter<'a>>,
     is_left_out: fn(&Definition) -> bool,
     times: Times<'a>,
@@ -76,7 +76,7 @@ impl<'a> Triggers<'a> {
         Triggers {
             source,
             states: states.collect(),
-            concerned: Vec::new(),
+            concerned: PerEvent::new(),
             wanted: (!wanted.is_empty()).then(|| wanted.on(source)),
             is_left_out: |_| false,
             times: Times::of(source),
@@ -101,8 +101,8 @@ impl<'a> Triggers<'a> {
 
     #[inline]
     fn need(&mut self, id: EventId) -> Need {
-        match self.concerned.get(id.0 as usize) {
-            Some(Some(concerned)) => concerned.need,
+        match self.concerned.get(id) {
+            Some(concerned) => concerned.need,
             _ => self.learn(id),
         }
     }
@@ -125,12 +125,8 @@ impl<'a> Triggers<'a> {
                 need = need.max(of_state);
             }
         }
-        let (conditions, place) = (conditions.into(), id.0 as usize);
-        // Only defined events make this longer.
-        if self.concerned.len() <= place {
-            self.concerned.resize_with(place + 1, || None);
-        }
-        self.concerned[place] = Some(Concerned { conditions, need });
+        let conditions = conditions.into();
+        (self.concerned).insert(id, definition, Concerned { conditions, need });
         need
     }
 
@@ -177,8 +173,7 @@ impl<'a> Triggers<'a> {
             (Need::Nothing, _) => {}
             (Need::Row, Some(time)) => {
                 self.now = self.now.max(time);
-                let place = entry.id().0 as usize;
-                let concerned = self.concerned[place].iter();
+                let concerned = self.concerned.get(entry.id()).into_iter();
                 for number in concerned.flat_map(|it| &it.conditions) {
                     let row = (entry.id(), entry.thread(), Some(time));
                     self.states[*number].add_row(entry.passage(), row, self.source, fired);
@@ -219,7 +214,7 @@ impl<'a> Triggers<'a> {
             is_wanted: wanted.is_none_or(|filter| filter.matches(event)),
             source: self.source,
         };
-        let concerned = self.concerned[event.id.0 as usize].iter();
+        let concerned = self.concerned.get(event.id).into_iter();
         for number in concerned.flat_map(|it| &it.conditions) {
             self.states[*number].add(given, fired);
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use timeline::dump::Messages;
 use timeline::{
-    Definition, Event, EventId, Interpolation, Layout, Source, ThreadRef, matches_pattern,
+    Definition, Event, EventId, Interpolation, Layout, PerEvent, Source, ThreadRef, matches_pattern,
 };
 use timeline_archive::ShapeValues;
 
@@ -28,7 +28,7 @@ pub struct Filter<'a> {
     pub(super) source: &'a dyn Source,
     interpolation: Option<Interpolation>,
     /// By the number of the event, of those that are defined.
-    definitions: Vec<Option<Decision<'a>>>,
+    definitions: PerEvent<Decision<'a>>,
     /// Of events without a definition, or with one whose message was lost.
     pub(super) unknown: Fields<'a>,
     /// What the conditions are on the columns of blocks.
@@ -84,7 +84,7 @@ impl<'a> Filter<'a> {
             query,
             source,
             interpolation: None,
-            definitions: Vec::new(),
+            definitions: PerEvent::new(),
             unknown: Fields::of(query, Layout::unknown(), &[]),
             programs: Programs::default(),
             text_plans: HashMap::new(),
@@ -200,19 +200,15 @@ impl<'a> Filter<'a> {
             return;
         }
         if let Some(definition) = self.source.definition(id) {
-            let (place, decision) = (id.0 as usize, decide(self.query, definition));
+            let decision = decide(self.query, definition);
             self.query.note(definition, &decision.fields());
-            // Only defined events make this longer.
-            if self.definitions.len() <= place {
-                self.definitions.resize_with(place + 1, || None);
-            }
-            self.definitions[place] = Some(decision);
+            self.definitions.insert(id, definition, decision);
         }
     }
 
     /// What was decided about a definition.
     pub(super) fn decision(&self, id: EventId) -> Option<&Decision<'a>> {
-        self.definitions.get(id.0 as usize)?.as_ref()
+        self.definitions.get(id)
     }
 
     /// Whether an event is wanted of which nothing is known but its values.
