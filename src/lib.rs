@@ -94,7 +94,7 @@ pub use self::{
         Attributes, Bytes, Catalogue, CatalogueEvent, Channel, Definition, Edge, Element, EventId,
         Field, FieldType, FileVersion, Format, FormatPart, FormatValue, Hex, Labels, Layout, Level,
         Module, Nanoseconds, Object, ObjectPart, ObjectValue, Pairing, PerEvent, Piece, Priority,
-        Property, Rules, Selection, SourcePlace, SpanKey, SpanPart, Switch, Syntax, TYPES,
+        Property, Rules, Selection, SourceLine, SourcePlace, SpanKey, SpanPart, Switch, Syntax, TYPES,
         UnixTime, Unknown, Value, ValueColumns, ValueKind, ValueSink, Values, argument_names,
         bounded, by_position, checked_fields, fields, lay_out, matches_pattern, nearest, pieces,
         short, typed_message, values,

@@ -6,6 +6,8 @@ use super::scratch::Scratch;
 
 /// Bytes of the longest name.
 const MOST: usize = 16 << 10;
+/// Bytes of the longest path.
+const MOST_OF_PATH: usize = 4096;
 
 /// Reads an ELF file; what is none, as a name.
 pub fn run(bytes: &[u8]) {
@@ -54,6 +56,9 @@ fn file(bytes: &[u8]) {
                     "{} bytes",
                     name.len()
                 );
+            }
+            if let Some(source) = &found.source {
+                assert!(source.line > 0 && source.file.len() <= MOST_OF_PATH);
             }
             if let Some(behind) = at.checked_add(1) {
                 assert_eq!(symbols.caller(pid, behind), Some(found));

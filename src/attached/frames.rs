@@ -53,6 +53,7 @@ impl Frames {
                 base: Some(at.base),
                 name: at.name,
                 start: at.start,
+                source: at.source,
             })
         });
         frame.clone()

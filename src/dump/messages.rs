@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::event::{
-    Definition, EventId, Format, Layout, PerEvent, Piece, Syntax, by_position, pieces, render,
+    Definition, Format, Layout, PerEvent, Piece, SourceLine, Syntax, by_position, pieces, render,
 };
 use crate::source::{Event, Frame, Source};
 
@@ -154,7 +154,8 @@ fn demangled(name: &str) -> &str {
     name
 }
 
-/// Where an address is, as people read it: `send+0x1c (/usr/lib/libnet.so)`.
+/// Where an address is, as people read it: `send+0x1c (/usr/lib/libnet.so)`, and behind that, if it
+/// is known, ` at /src/net.c:120`.
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = |start: Option<u64>| self.address.checked_sub(start?);
@@ -163,9 +164,13 @@ impl fmt::Display for Frame {
             _ => write!(f, "{:#x}", self.address)?,
         }
         match (&self.file, &self.name, offset(self.base)) {
-            (Some(file), None, Some(offset)) => write!(f, " ({file}+{offset:#x})"),
-            (Some(file), ..) => write!(f, " ({file})"),
-            (None, ..) => Ok(()),
+            (Some(file), None, Some(offset)) => write!(f, " ({file}+{offset:#x})")?,
+            (Some(file), ..) => write!(f, " ({file})")?,
+            (None, ..) => {}
+        }
+        match &self.source {
+            Some(SourceLine { file, line }) => write!(f, " at {file}:{line}"),
+            None => Ok(()),
         }
     }
 }

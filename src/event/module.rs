@@ -15,6 +15,15 @@ const MAX_PATH: usize = 4096;
 /// Bytes of the longest build id. Linkers write 8 to 20 unless one is given to them.
 const MAX_BUILD_ID: usize = 64;
 
+/// A place in the source of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SourceLine {
+    /// The path of the file, as the compiler wrote it.
+    pub file: String,
+    /// The line, from 1 on.
+    pub line: u32,
+}
+
 /// A program or library that a process has loaded.
 ///
 /// # Example

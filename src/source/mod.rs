@@ -25,7 +25,7 @@ pub use passage::Passage;
 use std::num::NonZeroU64;
 
 use crate::clock::Interpolation;
-use crate::event::{Definition, EventId, Layout, Values};
+use crate::event::{Definition, EventId, Layout, SourceLine, Values};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
 use crate::ring::{Storage, cut};
@@ -202,9 +202,18 @@ pub struct Frame {
     pub name: Option<String>,
     /// Where that function begins (`dli_saddr`).
     pub start: Option<u64>,
+    /// The line of the source from which the call was made, if debug information says it.
+    pub source: Option<SourceLine>,
 }
 
 impl Frame {
+    /// The bytes of its texts.
+    pub fn length(&self) -> usize {
+        let source = self.source.as_ref().map(|source| &source.file);
+        let texts = [self.name.as_ref(), self.file.as_ref(), source];
+        texts.into_iter().flatten().map(String::len).sum()
+    }
+
     /// A frame with nothing but the address.
     pub fn unknown(address: u64) -> Frame {
         Frame {
@@ -249,7 +258,12 @@ pub trait Source {
     fn pointee(&self, event: &Event, address: u64) -> Frame {
         // That of a call stack is behind the call.
         let behind = self.frame(event, address.wrapping_add(1));
-        Frame { address, ..behind }
+        // What stands there was not called from a line.
+        Frame {
+            address,
+            source: None,
+            ..behind
+        }
     }
 
     /// All definitions so far.

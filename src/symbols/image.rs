@@ -1,20 +1,17 @@
 //! Reads the symbols of one ELF file, up to a limit of bytes.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use object::elf::{self, FileHeader32, FileHeader64};
 use object::endian::Endianness;
-use object::pod::{self, Pod};
-use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader, Sym};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 
+use super::elf_file::{ElfFile, is_of, sections};
 use super::intervals::{Interval, IntervalMap};
-use super::{FileVersion, Module};
-use crate::shm;
+use super::lines::Lines;
+use super::{Module, SourceLine};
 
-/// Bytes of the largest note. A build id takes about 40.
-const MAX_NOTE: u64 = 64 << 10;
 /// Bytes of the longest name. Longer names are cut.
 const MAX_NAME: usize = 16 << 10;
 /// glibc maps segments from a multiple of the page size.
@@ -23,6 +20,11 @@ const PAGE: u64 = 4096;
 /// The symbols of an ELF file.
 #[derive(Debug)]
 pub struct Image {
+    /// Where it was found.
+    path: PathBuf,
+    /// What the file, or a file of its own, says of the lines of its source: read when it is first
+    /// asked for.
+    lines: OnceLock<Option<Lines>>,
     /// The file's address for its lowest page; `None` if the file cannot be moved.
     lowest: Option<u64>,
     symbols: Vec<Symbol>,
@@ -46,24 +48,23 @@ impl Image {
     /// and reads no more than that. `None` if it is another file, cannot be read, or is not an ELF
     /// file.
     pub fn open(path: &Path, module: &Module, left: &mut u64) -> Option<Image> {
-        let file = &mut Reader::open(path, left)?;
-        let build_id = module.build_id.as_deref();
-        if build_id.is_none() && module.version != Some(file.version()?) {
+        let file = &mut ElfFile::at(path, left)?;
+        if !file.has_version(module) {
             return None;
         }
-        Image::read::<FileHeader64<Endianness>>(file, build_id)
-            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, build_id))
+        Image::read::<FileHeader64<Endianness>>(file, module)
+            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, module))
+            .map(|image| Image {
+                path: path.to_path_buf(),
+                ..image
+            })
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(
-        file: &mut Reader,
-        wanted: Option<&[u8]>,
+        file: &mut ElfFile,
+        module: &Module,
     ) -> Option<Image> {
-        let header: E = file.array(0, 1)?.pop()?;
-        if !header.is_supported() {
-            return None;
-        }
-        let endian = header.endian().ok()?;
+        let (header, endian) = file.header::<E>()?;
         let word = |word: E::Word| -> u64 { word.into() };
 
         let count = usize::from(header.e_phnum(endian));
@@ -74,11 +75,12 @@ impl Image {
         let moves = header.e_type(endian) != elf::ET_EXEC;
 
         // Before the symbols are read: another file may have many.
-        let has_it = |wanted| build_id::<E>(file, endian, &programs).as_deref() == Some(wanted);
-        if !wanted.is_none_or(has_it) {
+        if !is_of::<E>(module, file, endian, &programs) {
             return None;
         }
         let mut image = Image {
+            path: PathBuf::new(),
+            lines: OnceLock::new(),
             lowest: moves.then_some(lowest),
             symbols: Vec::new(),
             cover: IntervalMap::default(),
@@ -126,89 +128,29 @@ impl Image {
         let name = name(self.names.get(symbol.name as usize..)?)?;
         Some((name, symbol.start.wrapping_add(bias)))
     }
-}
 
-/// A file, and how many more bytes may be read from all files together. The cache of `object` does
-/// not replace it: that allocates whatever the headers of a file ask for, up to the size of the
-/// file, which can be a large hole, and keeps all of it as long as the symbols.
-struct Reader<'a> {
-    file: File,
-    left: &'a mut u64,
-}
-
-impl Reader<'_> {
-    fn open<'a>(path: &Path, left: &'a mut u64) -> Option<Reader<'a>> {
-        if !path.is_absolute() {
-            return None;
-        }
-        let file = shm::open_regular(path)?;
-        Some(Reader { file, left })
-    }
-
-    fn version(&self) -> Option<FileVersion> {
-        Some(FileVersion::of(&self.file.metadata().ok()?))
-    }
-
-    /// `size` bytes from `offset` on, if the file has them.
-    fn bytes(&mut self, offset: u64, size: u64) -> Option<Vec<u8>> {
-        let end = offset.checked_add(size)?;
-        if end > self.file.metadata().ok()?.len() {
-            return None;
-        }
-        *self.left = self.left.checked_sub(size)?;
-        let mut bytes = vec![0; usize::try_from(size).ok()?];
-        self.file.seek(SeekFrom::Start(offset)).ok()?;
-        self.file.read_exact(&mut bytes).ok()?;
-        Some(bytes)
-    }
-
-    /// `count` records from `offset` on.
-    fn array<T: Pod>(&mut self, offset: u64, count: usize) -> Option<Vec<T>> {
-        let size = u64::try_from(size_of::<T>().checked_mul(count)?).ok()?;
-        let bytes = self.bytes(offset, size)?;
-        Some(pod::slice_from_all_bytes(&bytes).ok()?.to_vec())
-    }
-}
-
-fn build_id<E: FileHeader<Endian = Endianness>>(
-    file: &mut Reader,
-    endian: Endianness,
-    programs: &[E::ProgramHeader],
-) -> Option<Vec<u8>> {
-    for program in programs {
-        if program.p_type(endian) != elf::PT_NOTE {
-            continue;
-        }
-        let (offset, size) = program.file_range(endian);
-        let Some(bytes) = file.bytes(offset, size.min(MAX_NOTE)) else {
-            continue;
+    /// The line of the source that an address is of, in a process with the file of this module
+    /// mapped at its base.
+    pub fn source(&self, module: &Module, address: u64, left: &Mutex<u64>) -> Option<SourceLine> {
+        let open = || {
+            let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+            Lines::open(&self.path, module, &mut left)
         };
-        let Ok(mut notes) = NoteIterator::<E>::new(endian, program.p_align(endian), &bytes) else {
-            continue;
-        };
-        while let Ok(Some(note)) = notes.next() {
-            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
-                return Some(note.desc().to_vec());
-            }
-        }
+        let lines = self.lines.get_or_init(open).as_ref()?;
+        let bias = self
+            .lowest
+            .map_or(0, |lowest| module.base.wrapping_sub(lowest));
+        lines.find(address.wrapping_sub(bias))
     }
-    None
 }
 
 /// The table of all symbols, or else that of the exported symbols, with its names.
 fn tables<E: FileHeader<Endian = Endianness>>(
-    file: &mut Reader,
+    file: &mut ElfFile,
     header: &E,
     endian: Endianness,
 ) -> Option<(Vec<E::Sym>, Vec<u8>)> {
-    let at: u64 = header.e_shoff(endian).into();
-    let mut count = usize::from(header.e_shnum(endian));
-    if count == 0 {
-        // A count too large for the header is in the first section.
-        let first: E::SectionHeader = file.array(at, 1)?.pop()?;
-        count = usize::try_from(first.sh_size(endian).into()).ok()?;
-    }
-    let sections: Vec<E::SectionHeader> = file.array(at, count)?;
+    let sections = sections(file, header, endian)?;
     let mut table = |kind| {
         let table = sections.iter().find(|s| s.sh_type(endian) == kind)?;
         let size: u64 = table.sh_size(endian).into();

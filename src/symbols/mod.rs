@@ -1,6 +1,7 @@
 //! Names addresses of call stacks, like dladdr, even if their process has ended.
 //!
-//! The names come from the files that were mapped (image.rs). Symbols may lie within each other
+//! The names come from the files that were mapped (image.rs, elf_file.rs), and lines of the source
+//! from their debug information (lines.rs, metered.rs). Symbols may lie within each other
 //! (intervals.rs). An address has no name if two files were loaded there one after the other
 //! (overlap.rs). The writers of a timeline say which files were mapped, so neither paths nor
 //! contents are trusted: only regular files are opened, reading is bounded, and contradictions give
@@ -14,8 +15,11 @@
 //! files.
 
 mod demangle;
+mod elf_file;
 mod image;
 mod intervals;
+mod lines;
+mod metered;
 mod overlap;
 mod places;
 
@@ -24,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use self::demangle::demangled;
-pub use crate::event::{FileVersion, Module};
+pub use crate::event::{FileVersion, Module, SourceLine};
 
 use self::image::Image;
 use self::intervals::{Interval, IntervalMap};
@@ -36,6 +40,9 @@ const MAX_MODULES: usize = 1 << 20;
 /// The most bytes read from all files together. The tables of a browser have about 100 MiB; up to
 /// four times the bytes read are kept.
 const MAX_READ: u64 = 512 << 20;
+/// The most bytes of all files together that lines of the source are found by. Debug information of
+/// a browser has more; it is left out then.
+const MAX_LINES: u64 = 512 << 20;
 
 /// The answer of dladdr for an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +55,8 @@ pub struct Resolved {
     pub name: Option<String>,
     /// Where that symbol begins: `dli_saddr`.
     pub start: Option<u64>,
+    /// The line of the source, if the file, or one that was stripped off it, has debug information.
+    pub source: Option<SourceLine>,
 }
 
 /// Names for the addresses of processes. Reads each file once, when it is first needed.
@@ -77,6 +86,8 @@ pub struct Symbols {
     files: HashMap<File, Opened>,
     /// Bytes that may still be read.
     left: Mutex<u64>,
+    /// Bytes that may still be read for lines.
+    left_for_lines: Mutex<u64>,
 }
 
 /// Which file it is, wherever it is found.
@@ -160,6 +171,7 @@ impl Symbols {
             modules,
             files,
             left: Mutex::new(MAX_READ),
+            left_for_lines: Mutex::new(MAX_LINES),
         }
     }
 
@@ -181,11 +193,13 @@ impl Symbols {
         let image = self.image(module);
         let found = image.and_then(|image| image.find(module.base, address));
         let (name, start) = found.unzip();
+        let source = image.and_then(|image| image.source(module, address, &self.left_for_lines));
         Some(Resolved {
             file: module.path.clone(),
             base: module.base,
             name,
             start,
+            source,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use timeline::Frame;
+use timeline::{Frame, SourceLine};
 use timeline_archive::{Form, PRINTF, Preamble, RawDefinition, RawEvent, RawThread, Writer};
 
 /// Arguments of `printf`, one of each type, and each with the bytes that stand for it.
@@ -58,6 +58,10 @@ pub fn symbol(address: u64) -> Frame {
         base: Some(0x7fff_0000),
         name: address.is_multiple_of(2).then(|| format!("at_{address:x}")),
         start: Some(address - 1),
+        source: address.is_multiple_of(3).then(|| SourceLine {
+            file: format!("/src/{address:x}.c"),
+            line: address as u32,
+        }),
     }
 }
 

@@ -12,6 +12,7 @@ mod disabled;
 mod events;
 mod exit;
 mod header;
+mod lines;
 mod pointers;
 mod preload;
 mod printf;

@@ -34,7 +34,7 @@ pub use error::{Error, Result};
 pub use format::event::{Event, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::frame::MAGIC;
 pub use format::preamble::Preamble;
-pub use format::record::Symbol;
+pub use format::symbol::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
 pub use read::archive::Archive;
 pub use read::block_ranges::BlockRanges;

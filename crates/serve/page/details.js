@@ -205,11 +205,12 @@ function stack(frames) {
   if (!frames?.length) return null;
   return make("details", { class: "stack" },
     make("summary", { text: `Call stack, ${frames.length} calls` }),
-    make("ol", {}, frames.map(({ address, function: name, offset, object }) => make("li", {},
+    make("ol", {}, frames.map(({ address, function: name, offset, object, file, line }) => make("li", {},
       make("span", { class: name ? "function" : "", text: visible(name ?? address) }),
       offset !== null && offset !== undefined && name && ` +0x${Number(offset).toString(16)}`,
       make("span", { class: "words",
-        text: ` ${[name && address, object && visible(object)].filter(Boolean).join(" ")}` })))));
+        text: ` ${[name && address, object && visible(object)].filter(Boolean).join(" ")}` }),
+      file && make("div", { class: "words", text: `${visible(file)}:${line}` })))));
 }
 
 function copy(text, said) {

@@ -12,6 +12,7 @@ pub(crate) mod preamble;
 pub(crate) mod ranges;
 pub(crate) mod record;
 pub(crate) mod stored;
+pub(crate) mod symbol;
 pub(crate) mod tag;
 pub(crate) mod time_text;
 pub(crate) mod varint;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
 use crate::format::preamble::Preamble;
+use crate::format::symbol::Symbol;
 use crate::format::tag;
 use timeline::msgpack::{Fields, Input};
 
@@ -20,25 +21,6 @@ pub struct StringDefinition {
     pub id: Option<u64>,
     /// The string.
     pub string: Option<String>,
-}
-
-/// The name of an address in a call stack.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Symbol {
-    /// The magic of its program and ring.
-    pub magic: Option<u64>,
-    /// The address.
-    pub address: Option<u64>,
-    /// The file it was loaded from (`dli_fname`).
-    pub file: Option<String>,
-    /// The address at which the file was loaded (`dli_fbase`).
-    pub base: Option<u64>,
-    /// The function (`dli_sname`).
-    pub name: Option<String>,
-    /// The address at which the function begins (`dli_saddr`).
-    pub start: Option<u64>,
-    /// The process. Several processes may write to one ring.
-    pub pid: Option<u64>,
 }
 
 /// Many events, compressed.
@@ -174,34 +156,6 @@ impl StringDefinition {
             1 => self.magic = input.number()?,
             2 => self.id = input.number()?,
             3 => self.string = input.text()?,
-            _ => input.skip()?,
-        }
-        Some(())
-    }
-}
-
-impl Symbol {
-    /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
-        fields.number(1, self.magic);
-        fields.number(2, self.address);
-        fields.text(3, self.file.as_deref());
-        fields.number(4, self.base);
-        fields.text(5, self.name.as_deref());
-        fields.number(6, self.start);
-        fields.number(7, self.pid);
-        fields.finish(tag::SYMBOL, out);
-    }
-
-    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
-        match field {
-            1 => self.magic = input.number()?,
-            2 => self.address = input.number()?,
-            3 => self.file = input.text()?,
-            4 => self.base = input.number()?,
-            5 => self.name = input.text()?,
-            6 => self.start = input.number()?,
-            7 => self.pid = input.number()?,
             _ => input.skip()?,
         }
         Some(())
@@ -454,6 +408,8 @@ mod tests {
             name: Some("main".into()),
             start: Some(3),
             pid: Some(4),
+            source: Some("main.c".into()),
+            line: Some(5),
         };
         let bytes = written(|f, out| symbol.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Symbol(symbol)));

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::format::file_name::missing_between;
 use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
-use crate::format::record::Symbol;
+use crate::format::symbol::Symbol;
 use crate::read::bytes::{Bytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
 use crate::read::coverage::Coverage;
@@ -461,6 +461,7 @@ impl Source for Archive {
                 base: symbol.base,
                 name: text(&symbol.name),
                 start: symbol.start,
+                source: symbol.source_line(SHOWN),
             },
         )
     }

@@ -14,7 +14,8 @@ use timeline::{Definition, EventId, Object, Priority, Syntax, Thread, ThreadRef,
 
 use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};
 use crate::format::preamble::Preamble;
-use crate::format::record::{Record, Symbol};
+use crate::format::record::Record;
+use crate::format::symbol::Symbol;
 
 /// An event keeps the number that it has in its ring if that is below this, and no event of another
 /// ring has it already.

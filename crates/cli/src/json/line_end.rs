@@ -238,10 +238,7 @@ fn backtrace(source: &dyn Source, event: &Event) -> String {
     let mut room = Some(STACK);
     let frames = event.backtrace().iter().map(|address| {
         let named = room.map(|room| (room, source.frame(event, *address)));
-        let fits = named.and_then(|(room, frame)| {
-            let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
-            Some((room.checked_sub(names.iter().sum())?, frame))
-        });
+        let fits = named.and_then(|(room, frame)| Some((room.checked_sub(frame.length())?, frame)));
         room = fits.as_ref().map(|(left, _)| *left);
         let frame = fits.map_or_else(|| Frame::unknown(*address), |(_, frame)| frame);
         let offset = frame.start.and_then(|start| address.checked_sub(start));
@@ -251,6 +248,8 @@ fn backtrace(source: &dyn Source, event: &Event) -> String {
             "offset": offset,
             "object": frame.file,
             "base": frame.base,
+            "file": frame.source.as_ref().map(|source| &source.file),
+            "line": frame.source.as_ref().map(|source| source.line),
         })
     });
     to_string(&frames.collect::<Vec<_>>())

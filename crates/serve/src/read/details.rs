@@ -84,6 +84,10 @@ pub struct StackFrame {
     pub offset: Option<u64>,
     /// The file of the program or library.
     pub object: Option<String>,
+    /// The file of the source, if the object has debug information.
+    pub file: Option<String>,
+    /// Its line.
+    pub line: Option<u32>,
 }
 
 /// All that is known of the event with a line.
@@ -225,17 +229,20 @@ fn backtrace(version: &Version, event: &Event) -> Vec<StackFrame> {
     let mut room = Some(dump::STACK);
     let frames = event.backtrace().iter().map(|address| {
         let frame = room.map(|room| (room, version.archive.frame(event, *address)));
-        let fits = frame.and_then(|(room, frame)| {
-            let names = [&frame.name, &frame.file].map(|name| name.as_ref().map_or(0, String::len));
-            Some((room.checked_sub(names.iter().sum())?, frame))
-        });
+        let fits = frame.and_then(|(room, frame)| Some((room.checked_sub(frame.length())?, frame)));
         room = fits.as_ref().map(|(left, _)| *left);
         let frame = fits.map(|(_, frame)| frame).unwrap_or_default();
+        let (file, line) = frame
+            .source
+            .map(|source| (source.file, source.line))
+            .unzip();
         StackFrame {
             address: format!("{address:#x}"),
             offset: frame.start.and_then(|start| address.checked_sub(start)),
             function: frame.name,
             object: frame.file,
+            file,
+            line,
         }
     });
     frames.collect()

@@ -8,7 +8,8 @@ use timeline::Frame;
 
 use super::Writer;
 use crate::format::digest::first_word;
-use crate::format::record::{StringDefinition, Symbol};
+use crate::format::record::StringDefinition;
+use crate::format::symbol::Symbol;
 
 /// The strings and symbols of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,14 +51,18 @@ impl<W: Write> Writer<W> {
     /// Writes the symbol of an address of a process, unless the file has it already.
     pub fn symbol(&mut self, pid: Option<u64>, frame: &Frame) {
         if self.known.addresses.insert((pid, frame.address)) {
+            let text = |text: &str| cut(text).to_string();
+            let source = frame.source.as_ref();
             let symbol = Symbol {
                 magic: Some(self.magic),
                 address: Some(frame.address),
-                file: frame.file.as_deref().map(|file| cut(file).to_string()),
+                file: frame.file.as_deref().map(text),
                 base: frame.base,
-                name: frame.name.as_deref().map(|name| cut(name).to_string()),
+                name: frame.name.as_deref().map(text),
                 start: frame.start,
                 pid,
+                source: source.map(|source| text(&source.file)),
+                line: source.map(|source| source.line.into()),
             };
             symbol.encode(&mut self.fields, &mut self.record);
             self.frame();

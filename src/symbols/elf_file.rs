@@ -1,0 +1,131 @@
+//! Reads parts of an ELF file, up to a limit of bytes, and tells whether it is that of a module.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use object::elf;
+use object::endian::Endianness;
+use object::pod::{self, Pod};
+use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
+
+use super::{FileVersion, Module};
+use crate::shm;
+
+/// Bytes of the largest note. A build id takes about 40.
+const MAX_NOTE: u64 = 64 << 10;
+
+/// A file, and how many more bytes may be read from all files together. The cache of `object` does
+/// not replace it: that allocates whatever the headers of a file ask for, up to the size of the
+/// file, which can be a large hole, and keeps all of it as long as the symbols.
+pub struct ElfFile<'a> {
+    file: File,
+    left: &'a mut u64,
+}
+
+impl ElfFile<'_> {
+    /// Opens a regular file at an absolute path. No more than `left` bytes are read of it, which is
+    /// reduced by those that are.
+    pub fn at<'a>(path: &Path, left: &'a mut u64) -> Option<ElfFile<'a>> {
+        if !path.is_absolute() {
+            return None;
+        }
+        let file = shm::open_regular(path)?;
+        Some(ElfFile { file, left })
+    }
+
+    fn version(&self) -> Option<FileVersion> {
+        Some(FileVersion::of(&self.file.metadata().ok()?))
+    }
+
+    /// `size` bytes from `offset` on, if the file has them.
+    pub fn bytes(&mut self, offset: u64, size: u64) -> Option<Vec<u8>> {
+        let end = offset.checked_add(size)?;
+        if end > self.file.metadata().ok()?.len() {
+            return None;
+        }
+        self.pay(size)?;
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        self.file.seek(SeekFrom::Start(offset)).ok()?;
+        self.file.read_exact(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// Takes bytes that are to be kept from those that may be.
+    pub fn pay(&mut self, bytes: u64) -> Option<()> {
+        *self.left = self.left.checked_sub(bytes)?;
+        Some(())
+    }
+
+    /// `count` records from `offset` on.
+    pub fn array<T: Pod>(&mut self, offset: u64, count: usize) -> Option<Vec<T>> {
+        let size = u64::try_from(size_of::<T>().checked_mul(count)?).ok()?;
+        let bytes = self.bytes(offset, size)?;
+        Some(pod::slice_from_all_bytes(&bytes).ok()?.to_vec())
+    }
+
+    /// Whether it is the file of a module, as far as its version tells. Of a module with a build
+    /// id, that decides: see [`is_of`].
+    pub fn has_version(&self, module: &Module) -> bool {
+        module.build_id.is_some() || module.version.is_some() && module.version == self.version()
+    }
+
+    /// Its header, if it is an ELF file of that class.
+    pub fn header<E: FileHeader<Endian = Endianness>>(&mut self) -> Option<(E, Endianness)> {
+        let header: E = self.array(0, 1)?.pop()?;
+        let endian = header.is_supported().then(|| header.endian().ok())??;
+        Some((header, endian))
+    }
+}
+
+/// Whether a file has the build id of a module, if that has one.
+pub fn is_of<E: FileHeader<Endian = Endianness>>(
+    module: &Module,
+    file: &mut ElfFile,
+    endian: Endianness,
+    programs: &[E::ProgramHeader],
+) -> bool {
+    let wanted = module.build_id.as_deref();
+    wanted.is_none_or(|wanted| build_id::<E>(file, endian, programs).as_deref() == Some(wanted))
+}
+
+/// All sections.
+pub fn sections<E: FileHeader<Endian = Endianness>>(
+    file: &mut ElfFile,
+    header: &E,
+    endian: Endianness,
+) -> Option<Vec<E::SectionHeader>> {
+    let at: u64 = header.e_shoff(endian).into();
+    let mut count = usize::from(header.e_shnum(endian));
+    if count == 0 {
+        // A count too large for the header is in the first section.
+        let first: E::SectionHeader = file.array(at, 1)?.pop()?;
+        count = usize::try_from(first.sh_size(endian).into()).ok()?;
+    }
+    file.array(at, count)
+}
+
+fn build_id<E: FileHeader<Endian = Endianness>>(
+    file: &mut ElfFile,
+    endian: Endianness,
+    programs: &[E::ProgramHeader],
+) -> Option<Vec<u8>> {
+    for program in programs {
+        if program.p_type(endian) != elf::PT_NOTE {
+            continue;
+        }
+        let (offset, size) = program.file_range(endian);
+        let Some(bytes) = file.bytes(offset, size.min(MAX_NOTE)) else {
+            continue;
+        };
+        let Ok(mut notes) = NoteIterator::<E>::new(endian, program.p_align(endian), &bytes) else {
+            continue;
+        };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
+                return Some(note.desc().to_vec());
+            }
+        }
+    }
+    None
+}

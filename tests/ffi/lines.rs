@@ -1,0 +1,212 @@
+//! Files and lines of call stacks: what debug information says, in the program's file or beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+use timeline::{Attached, Order, Source as _, SourceLine};
+
+use crate::c_printf::GNU;
+use crate::support::toolchain::programs::{Link, compile, execute};
+use crate::support::toolchain::{cc, limited, root, run, succeed};
+
+const SOURCE: &str = "tests/c/lines.c";
+const NAMES: [&str; 3] = ["inner", "outer", "main"];
+
+/// A program that has logged, its folder, and the lines that it says.
+struct Logged {
+    folder: TempDir,
+    program: PathBuf,
+    lines: Vec<u32>,
+}
+
+fn clang() -> Command {
+    let mut clang = limited("clang");
+    clang.env_remove("CPATH");
+    clang
+}
+
+fn logged(compiler: Command, flags: &[&str]) -> Logged {
+    let folder = TempDir::new().unwrap();
+    let flags = [GNU, &["-pthread", "-fno-omit-frame-pointer"], flags].concat();
+    let program = compile(compiler, &flags, &[SOURCE], Link::Shared, folder.path());
+    let said = execute(&program, folder.path(), &[]);
+    let lines = said.split_whitespace().map(|line| line.parse().unwrap());
+    Logged {
+        lines: lines.collect(),
+        folder,
+        program,
+    }
+}
+
+impl Logged {
+    fn ring(&self) -> PathBuf {
+        self.folder.path().join("ring")
+    }
+
+    /// The places of the three functions, as the library finds them.
+    fn places(&self) -> Vec<Option<SourceLine>> {
+        let at = Attached::open(self.ring()).unwrap();
+        let event = at.events(Order::OldestFirst).next().unwrap();
+        let frames = event.backtrace().iter();
+        let frames: Vec<_> = frames.map(|address| at.frame(&event, *address)).collect();
+        let named = |name: &&str| {
+            let is_it = |frame: &&timeline::Frame| frame.name.as_deref() == Some(*name);
+            frames
+                .iter()
+                .find(is_it)
+                .and_then(|frame| frame.source.clone())
+        };
+        NAMES.iter().map(named).collect()
+    }
+
+    fn expected(&self) -> Vec<Option<SourceLine>> {
+        let file = root().join(SOURCE).to_str().unwrap().to_owned();
+        let place = |line: &u32| SourceLine {
+            file: file.clone(),
+            line: *line,
+        };
+        self.lines.iter().map(|line| Some(place(line))).collect()
+    }
+}
+
+#[test]
+fn frames_have_the_lines_of_programs_with_debug_information() {
+    let none = vec![None; 3];
+    for (compiler, flags, has_lines) in [
+        (cc(), &["-g"][..], true),
+        (cc(), &["-g", "-gdwarf-4"], true),
+        (cc(), &["-g", "-gdwarf-5", "-gz=zlib"], true),
+        (cc(), &["-g1", "-no-pie"], true),
+        (cc(), &[], false),
+        (clang(), &["-g"], true),
+        (clang(), &["-gline-tables-only"], true),
+        (clang(), &["-g", "-gdwarf-4", "-gz=zlib"], true),
+        (clang(), &[], false),
+    ] {
+        let logged = logged(compiler, flags);
+        let expected = match has_lines {
+            true => logged.expected(),
+            false => none.clone(),
+        };
+        assert_eq!(logged.places(), expected, "{flags:?}");
+    }
+}
+
+fn timeline(words: &[&str]) -> String {
+    let mut command = limited(env!("CARGO_BIN_EXE_timeline"));
+    String::from_utf8(succeed(command.args(words), "nothing").stdout).unwrap()
+}
+
+/// What dumps of a timeline or an archive say of the first three frames.
+fn shown(path: &Path, logged: &Logged) {
+    let path = path.to_str().unwrap();
+    let json: Json = serde_json::from_str(&timeline(&["dump", "--json", path])).unwrap();
+    let text = timeline(&["dump", path]);
+    let frames = json["backtrace"].as_array().unwrap();
+    for ((frame, name), place) in frames.iter().zip(NAMES).zip(logged.expected()) {
+        let place = place.unwrap();
+        assert_eq!(frame["function"], name);
+        assert_eq!(
+            (&frame["file"], &frame["line"]),
+            (&place.file.into(), &place.line.into())
+        );
+        let begin = format!("    at {name}+0x");
+        let line = text.lines().find(|line| line.starts_with(&begin));
+        let end = format!(
+            "/program) at {}:{}",
+            root().join(SOURCE).display(),
+            place.line
+        );
+        assert!(line.is_some_and(|line| line.ends_with(&end)), "{text}");
+    }
+}
+
+#[test]
+fn dumps_show_lines_and_archives_keep_them() {
+    let logged = logged(cc(), &["-g"]);
+    shown(&logged.ring(), &logged);
+    let archive = logged.folder.path().join("lines.tla");
+    let (ring, to) = (logged.ring(), archive.to_str().unwrap());
+    timeline(&["record", "--once", ring.to_str().unwrap(), "-o", to]);
+    fs::remove_file(&logged.program).unwrap();
+    shown(&archive, &logged);
+    // Without the program, the ring has neither names nor lines.
+    assert_eq!(logged.places(), vec![None; 3]);
+}
+
+#[test]
+fn another_build_gives_no_lines() {
+    let logged = logged(cc(), &["-g", "-Wl,--build-id=0xc0ffee"]);
+    assert_eq!(logged.places(), logged.expected());
+    let other = |id: &str| {
+        let folder = TempDir::new().unwrap();
+        let id = format!("-Wl,--build-id={id}");
+        let flags = [GNU, &["-pthread", "-g", "-DOTHER", &id]].concat();
+        let program = compile(cc(), &flags, &[SOURCE], Link::Shared, folder.path());
+        fs::copy(program, &logged.program).unwrap();
+    };
+    other("0xc0ffef");
+    assert_eq!(logged.places(), vec![None; 3]);
+    other("0xc0ffee");
+    assert_eq!(logged.places(), logged.expected());
+}
+
+#[test]
+fn what_was_stripped_off_a_program_is_found_by_its_build_id() {
+    let logged = logged(cc(), &["-g", "-Wl,--build-id=0xc0ffee0102"]);
+    let debug = logged.folder.path().join("program.debug");
+    let objcopy = |words: &[&str], to: &Path| {
+        let mut command = limited("objcopy");
+        succeed(command.args(words).arg(&logged.program).arg(to), "binutils");
+    };
+    objcopy(
+        &["--only-keep-debug", "--compress-debug-sections=zlib"],
+        &debug,
+    );
+    let stripped = logged.folder.path().join("stripped");
+    objcopy(&["--strip-debug"], &stripped);
+    fs::rename(&stripped, &logged.program).unwrap();
+    assert_eq!(logged.places(), vec![None; 3]);
+
+    let dump = |build_id: &str| {
+        let script = format!(
+            "mount -t tmpfs none /usr/lib/debug && mkdir -p /usr/lib/debug/.build-id/c0 && \
+             cp \"$1\" /usr/lib/debug/.build-id/c0/{build_id}.debug && exec \"$2\" dump \"$3\""
+        );
+        // SAFETY: geteuid only looks.
+        let alone = if unsafe { libc::geteuid() } == 0 {
+            "-m"
+        } else {
+            "-rm"
+        };
+        let mut command = limited("unshare");
+        command
+            .args([alone, "sh", "-ec", &script, "sh"])
+            .arg(&debug);
+        command
+            .arg(env!("CARGO_BIN_EXE_timeline"))
+            .arg(logged.ring());
+        run(&mut command, "util-linux")
+    };
+    let found = dump("ffee0102");
+    let said = String::from_utf8_lossy(&found.stderr);
+    if !found.status.success() && (said.contains("mount") || said.contains("unshare")) {
+        assert!(std::env::var_os("CI").is_none(), "{said}");
+        eprintln!("in part only: /usr/lib/debug cannot be ours here: {said}");
+        return;
+    }
+    let place = |line: u32| format!(" at {}:{line}", root().join(SOURCE).display());
+    let text = String::from_utf8(found.stdout).unwrap();
+    for line in &logged.lines {
+        assert!(text.contains(&place(*line)), "{text}{said}");
+    }
+    // The same file under the name of another build id.
+    let text = String::from_utf8(dump("ffee0103").stdout).unwrap();
+    assert!(
+        text.contains("inner+") && !text.contains("lines.c"),
+        "{text}"
+    );
+}
