@@ -1,6 +1,6 @@
 //! Says which names of filters are in nothing that was read, and which ones are like them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::slice::from_ref;
 
 use timeline::{Attached, Definition, Event, Order, Source, Thread, ThreadRef, Unknown};
@@ -43,12 +43,18 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Its threads, as far as `is_enough` does not say that no more are needed.
-    fn threads(self, mut is_enough: impl FnMut(&Thread) -> bool) -> Vec<Thread> {
+    /// Its threads and the cores of its events, as far as `is_enough` does not say that no more are
+    /// needed. It is asked for each new thread and core.
+    fn seen(self, mut is_enough: impl FnMut(&Thread, u16) -> bool) -> (Vec<Thread>, BTreeSet<u16>) {
         let mut threads: HashMap<(ThreadRef, u32), Thread> = HashMap::new();
+        let mut cores = BTreeSet::new();
         for event in self.events() {
             let key = (event.thread, event.tid);
-            if threads.contains_key(&key) {
+            let is_new_core = event.core != 0xffff && cores.insert(event.core);
+            if let Some(thread) = threads.get(&key) {
+                if is_new_core && is_enough(thread, event.core) {
+                    break;
+                }
                 continue;
             }
             let mut thread = self.source().thread(&event).unwrap_or_default();
@@ -57,13 +63,13 @@ impl<'a> Whole<'a> {
             } else {
                 thread.tid
             };
-            let is_last = is_enough(&thread);
+            let is_last = is_enough(&thread, event.core);
             threads.insert(key, thread);
             if is_last {
                 break;
             }
         }
-        threads.into_values().collect()
+        (threads.into_values().collect(), cores)
     }
 }
 
@@ -73,9 +79,9 @@ pub fn tell(query: &Query, all: &[Whole]) {
     unknown(query, all).iter().for_each(|one| say(one, ""));
 }
 
-/// The same before a timeline is followed: what is not there yet may come.
-pub fn tell_so_far(query: &Query, at: &Attached) {
-    for one in unknown(query, &[Whole::Ring(at)]) {
+/// The same where timelines are followed: what is not there yet may come.
+pub fn tell_so_far(query: &Query, all: &[Whole]) {
+    for one in unknown(query, all) {
         say(&one, if one.may_come() { "; it may come" } else { "" });
     }
 }
@@ -91,11 +97,18 @@ fn unknown(query: &Query, all: &[Whole]) -> Vec<Unknown> {
         }
     }
     if !query.has_met_threads() {
-        let are_met = |thread: &Thread| query.unknown_threads(from_ref(thread)).is_empty();
-        let threads = all.iter().flat_map(|one| one.threads(are_met));
-        let threads: Vec<_> = threads.collect();
+        let are_met = |thread: &Thread, core: u16| {
+            query.has_core(core) && query.unknown_threads(from_ref(thread)).is_empty()
+        };
+        let (mut threads, mut cores) = (Vec::new(), BTreeSet::new());
+        for one in all {
+            let seen = one.seen(are_met);
+            threads.extend(seen.0);
+            cores.extend(seen.1);
+        }
         if !threads.is_empty() {
             unknown.extend(query.unknown_threads(&threads));
+            unknown.extend(query.unknown_cores(&cores));
         }
     }
     unknown

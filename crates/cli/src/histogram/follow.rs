@@ -17,7 +17,7 @@ use crate::restart::{self, Ended, Restart};
 use crate::signals::{Pause, Signals, Woken};
 use crate::target::Opened;
 use crate::time::now;
-use crate::unmatched;
+use crate::unmatched::{self, Whole};
 
 /// Prints or writes intervals until a signal comes, or nothing can come any more.
 pub fn run(args: &Args) -> Result {
@@ -27,7 +27,7 @@ pub fn run(args: &Args) -> Result {
     let mut reading = Reading::open_whole(&args.target)?;
     refuse_unknown(reading.source(), &measures, reading.can_grow())?;
     match reading.ring() {
-        Some(at) => unmatched::tell_so_far(&query, at),
+        Some(at) => unmatched::tell_so_far(&query, &[Whole::Ring(at)]),
         None => unmatched::tell(&query, &[reading.whole()]),
     }
     let mut following = Following {

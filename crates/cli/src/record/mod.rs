@@ -23,7 +23,7 @@ use crate::restart::{self, Ended, Restart};
 use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::Target;
 use crate::time::parse_duration;
-use crate::unmatched;
+use crate::unmatched::{self, Whole};
 use crate::waiting;
 use progress::{Progress, State};
 use size::parse_file_size;
@@ -208,7 +208,7 @@ pub fn run(args: &Args) -> Result {
     };
     let pause = |rest| signals.wait_for_signal(rest);
     if let Some(at) = waiting::wait(&args.target, pause, None)? {
-        unmatched::tell_so_far(&query, &at);
+        unmatched::tell_so_far(&query, &[Whole::Ring(&at)]);
         recording.record_all(at)?;
     }
     recording.end()

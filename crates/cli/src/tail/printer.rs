@@ -1,16 +1,17 @@
-//! Prints the events of a tail, oldest first.
+//! Prints the events of one timeline or archive in a tail, oldest first.
 
 use std::io::{self, Write};
 
 use timeline::{Event, Source, dump::Text};
 
-use super::Args;
+use super::origin::Origin;
+use crate::columns::Column;
 use crate::failure::INFALLIBLE;
-use crate::json::Lines;
+use crate::json::{self, Lines};
 use crate::programs::Programs;
-use crate::text_lines::TextLines;
+use crate::text_lines::{Moment, TextLines};
 
-/// Writes the events of one timeline.
+/// Writes the events of one timeline or archive.
 pub struct Printer<'a> {
     writer: Writer<'a>,
     /// The event before, from which the cycles count.
@@ -20,17 +21,54 @@ pub struct Printer<'a> {
 }
 
 enum Writer<'a> {
-    Json(Box<Lines<'a>>),
+    Json {
+        lines: Box<Lines<'a>>,
+        /// The name of the part, quoted, if there are several.
+        path: Option<String>,
+    },
     Text(Box<TextLines<'a>>),
+}
+
+/// What was printed before an event.
+#[derive(Clone, Copy, Default)]
+pub struct Before {
+    /// When the first of all was logged.
+    pub first: Option<Moment>,
+    /// When the last one was logged.
+    pub last: Option<Moment>,
+    /// Whether that was one of the same part.
+    pub is_own: bool,
 }
 
 impl<'a> Printer<'a> {
     /// A printer for the events of this timeline, or of these programs.
-    pub fn new(at: &'a dyn Source, programs: Option<Programs<'a>>, args: &Args) -> Printer<'a> {
-        let text = || TextLines::shown(at, &args.shown, args.long).among(programs);
+    pub fn new(
+        at: &'a dyn Source,
+        programs: Option<Programs<'a>>,
+        origin: &'a Origin,
+    ) -> Printer<'a> {
+        let args = origin.args;
+        let path = origin.path.display().to_string();
         let writer = match args.json {
-            true => Writer::Json(Box::new(Lines::new(at).among(programs))),
-            false => Writer::Text(Box::new(text())),
+            true => Writer::Json {
+                lines: Box::new(Lines::new(at).among(programs)),
+                path: args
+                    .is_of_several()
+                    .then(|| json::escaped::to_string(&path)),
+            },
+            false => {
+                let mut shown = args.shown.clone();
+                if args.is_of_several() && shown.columns.is_empty() {
+                    let usual: &[Column] = if args.long {
+                        &Column::LONG
+                    } else {
+                        &Column::SHORT
+                    };
+                    shown.columns = [&[Column::Path], usual].concat();
+                }
+                let lines = TextLines::shown(at, &shown, args.long);
+                Writer::Text(Box::new(lines.among(programs).named(&path)))
+            }
         };
         Printer {
             writer,
@@ -40,38 +78,50 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes events, the oldest first.
-    pub fn print(&mut self, events: &[Event], out: &mut impl Write) -> io::Result<()> {
+    /// Asks for names of threads anew, if one may have changed.
+    pub fn notice_renames(&mut self) {
         match &mut self.writer {
-            Writer::Json(lines) => lines.notice_renames(),
+            Writer::Json { lines, .. } => lines.notice_renames(),
             Writer::Text(lines) => lines.notice_renames(),
         }
-        for event in events {
-            self.line.clear();
-            match &mut self.writer {
-                Writer::Json(lines) => {
-                    let programs = self.programs;
-                    let one_clock = |before: &Event| {
-                        programs.is_none_or(|programs| programs.have_one_clock(before, event))
-                    };
-                    let before = self.before.as_ref().filter(|before| {
-                        let is_known = before.ticks != 0 && event.ticks != 0;
-                        is_known && before.important == event.important && one_clock(before)
-                    });
-                    let cycles = before.map(|before| event.ticks.saturating_sub(before.ticks));
-                    self.before = Some(Event {
-                        payload: None,
-                        ..*event
-                    });
-                    lines.write(event, cycles, &mut self.line);
-                }
-                Writer::Text(lines) => {
-                    let line = &mut self.line;
-                    lines.write(event, None, line).expect(INFALLIBLE);
+    }
+
+    /// Writes an event.
+    pub fn print(&mut self, event: &Event, before: Before, out: &mut impl Write) -> io::Result<()> {
+        self.line.clear();
+        match &mut self.writer {
+            Writer::Json { lines, path } => {
+                let programs = self.programs;
+                let one_clock = |before: &Event| {
+                    programs.is_none_or(|programs| programs.have_one_clock(before, event))
+                };
+                let older = self.before.as_ref().filter(|older| {
+                    let is_known = older.ticks != 0 && event.ticks != 0 && before.is_own;
+                    is_known && older.important == event.important && one_clock(older)
+                });
+                let cycles = older.map(|older| event.ticks.saturating_sub(older.ticks));
+                self.before = Some(Event {
+                    payload: None,
+                    ..*event
+                });
+                lines.write(event, cycles, &mut self.line);
+                if let Some(path) = path {
+                    write!(out, "{{\"path\":{path},")?;
+                    return out.write_all(&self.line.as_bytes()[1..]);
                 }
             }
-            out.write_all(self.line.as_bytes())?;
+            Writer::Text(lines) => {
+                if let Some(first) = before.first {
+                    lines.set_first(first);
+                }
+                // The ticks of two parts may be of two clocks.
+                lines.set_older(before.last.map(|last| Moment {
+                    ticks: if before.is_own { last.ticks } else { 0 },
+                    ..last
+                }));
+                lines.write(event, None, &mut self.line).expect(INFALLIBLE);
+            }
         }
-        Ok(())
+        out.write_all(self.line.as_bytes())
     }
 }

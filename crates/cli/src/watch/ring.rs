@@ -17,7 +17,7 @@ use crate::output;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::Woken;
 use crate::time;
-use crate::unmatched;
+use crate::unmatched::{self, Whole};
 
 /// Why a watch has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub fn watch(
         if std::mem::replace(&mut is_first, false) {
             let path = args.target.path().display();
             output::say(format_args!("watching {path}; Ctrl-C stops"));
-            unmatched::tell_so_far(&query, &this);
+            unmatched::tell_so_far(&query, &[Whole::Ring(&this)]);
         }
         let (ended, end) = watcher.run(session)?;
         match ended {
