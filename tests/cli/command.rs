@@ -18,6 +18,35 @@ use crate::support::Name;
 /// Far longer than anything takes: only a hang comes here.
 const DEADLINE: Duration = Duration::from_secs(60);
 
+/// All verbs but `help`, in the order of the help.
+pub const VERBS: [&str; 25] = [
+    "list",
+    "info",
+    "dump",
+    "tail",
+    "search",
+    "index",
+    "stats",
+    "events",
+    "histogram",
+    "outliers",
+    "serve",
+    "save",
+    "record",
+    "import",
+    "export",
+    "verify",
+    "repair",
+    "priority",
+    "enable",
+    "disable",
+    "channel",
+    "sample",
+    "watch",
+    "rm",
+    "demo",
+];
+
 /// Events of three priorities, to log and to find again.
 pub struct Events {
     pub sum: EventId,

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::command::VERBS;
 use crate::support::toolchain::{limited, succeed};
 
 /// With the command in the first place.
@@ -126,29 +127,10 @@ fn shells_complete_live_names() {
 }
 
 /// The verbs that take a name in shared memory.
-const NAMED: &[&str] = &[
-    "info",
-    "dump",
-    "tail",
-    "search",
-    "index",
-    "stats",
-    "events",
-    "histogram",
-    "outliers",
-    "serve",
-    "save",
-    "record",
-    "export",
-    "priority",
-    "enable",
-    "disable",
-    "channel",
-    "sample",
-    "watch",
-    "rm",
-    "demo",
-];
+fn named() -> impl Iterator<Item = &'static str> {
+    let others = ["list", "import", "verify", "repair"];
+    VERBS.into_iter().filter(move |verb| !others.contains(verb))
+}
 
 /// What a shell offers behind these words, the last of which has only begun.
 fn offered(shell: &str, words: &[&str], dir: &Path) -> String {
@@ -188,7 +170,7 @@ fn every_verb_that_takes_a_name_completes_it() {
             let offered = offered(shell, words, dir.path());
             offered.lines().any(|line| line.starts_with(&**name))
         };
-        for verb in NAMED {
+        for verb in named() {
             assert!(is_offered(&["timeline", verb, begun]), "{shell}: {verb}");
             let global = ["timeline", "--color", "never", "--no-pager", verb, begun];
             assert!(is_offered(&global), "{shell}: {verb}");
@@ -205,11 +187,14 @@ fn every_verb_that_takes_a_name_completes_it() {
     assert!(offered("bash", &with_equals, dir.path()).contains(&**name));
     // The line of an argument in zsh's script, behind that of its verb.
     let script = fs::read_to_string(dir.path().join("zsh")).unwrap();
-    for verb in NAMED {
+    for verb in named() {
         let (_, block) = script.split_once(&format!("\n({verb})\n")).expect(verb);
         let (block, _) = block.split_once(";;").unwrap();
         assert!(block.contains(":_timeline_names'"), "{verb}: {block}");
     }
     // dump, info and stats take several in two arguments.
-    assert_eq!(script.matches(":_timeline_names'").count(), NAMED.len() + 3);
+    assert_eq!(
+        script.matches(":_timeline_names'").count(),
+        named().count() + 4
+    );
 }

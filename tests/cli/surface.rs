@@ -12,34 +12,6 @@ use timeline::Priority;
 use crate::command::*;
 use crate::support::Name;
 
-const VERBS: [&str; 25] = [
-    "list",
-    "info",
-    "dump",
-    "tail",
-    "search",
-    "index",
-    "stats",
-    "events",
-    "histogram",
-    "outliers",
-    "serve",
-    "save",
-    "record",
-    "import",
-    "export",
-    "verify",
-    "repair",
-    "priority",
-    "enable",
-    "disable",
-    "channel",
-    "sample",
-    "watch",
-    "rm",
-    "demo",
-];
-
 /// The command lines under "Examples:", up to the first pipe.
 fn examples(verb: &str) -> Vec<Vec<String>> {
     let help = succeed(&[verb, "--help"]).stdout;
