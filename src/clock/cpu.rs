@@ -118,7 +118,8 @@ pub fn cpu_nodes(count: usize) -> Vec<u8> {
             }
         }
     }
-    // A kernel without NUMA support has no such folder, and one node. Without /sys, nothing is known.
+    // A kernel without NUMA support has no such folder, and one node. Without /sys, nothing is
+    // known.
     if nodes.iter().all(|&n| n == 0xff) && system.join("cpu").exists() {
         nodes.fill(0);
     }

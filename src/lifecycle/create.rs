@@ -20,7 +20,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use super::held::refuse_used;
-use super::sizes::{Size, Sizes};
+use super::sizes::{Plan, Size, Sizes};
 use super::staging::Staging;
 use super::{LOOKS, check_clock, former, locked_at, magic};
 use crate::clock::Choice;
@@ -32,23 +32,6 @@ use crate::shm::{self, LockFile, Name, NoReserve, Patience, Record, Room, Shorta
 
 /// How often a creator asks for space while another creator has it.
 const ATTEMPTS: u32 = 100;
-
-/// The size, mode and group of a timeline, and the owners that its creator trusts.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// The number of entries, if the creator asked for one.
-    pub entries: Option<u64>,
-    /// Bytes of the string table.
-    pub strings: u64,
-    /// The number of entries for important events, if the creator asked for one.
-    pub important: Option<u32>,
-    /// Its permission bits.
-    pub mode: u32,
-    /// The group it is given to.
-    pub group: Option<u32>,
-    /// Trusted owners: their timeline at the name may be kept as `NAME.prev`.
-    pub trust: Trust,
-}
 
 /// Creates the timeline at `name`. Without a number of `entries` it gets the default, or the
 /// largest power of two below it that fits. A timeline at that name without a living writer is

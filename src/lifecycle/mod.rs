@@ -9,9 +9,10 @@ mod held;
 mod sizes;
 mod staging;
 
-pub use create::{Plan, create};
+pub use create::create;
 pub use former::{attach_kept, is_former, name_before};
 pub use held::Held;
+pub use sizes::Plan;
 pub use staging::{is_being_created, is_staging};
 
 use std::fs::File;

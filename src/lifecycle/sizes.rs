@@ -14,10 +14,25 @@ use crate::layout::{self, DEFAULT_ENTRIES, Geometry};
 use crate::segment;
 use crate::shm::{Demand, LockFile, Name, Shortage, Trust};
 
-use super::create::Plan;
-
 /// The fewest entries of a timeline whose creator asked for no number of entries.
 const LEAST_DEFAULT: u64 = 1 << 16;
+
+/// The size, mode and group of a timeline, and the owners that its creator trusts.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The number of entries, if the creator asked for one.
+    pub entries: Option<u64>,
+    /// Bytes of the string table.
+    pub strings: u64,
+    /// The number of entries for important events, if the creator asked for one.
+    pub important: Option<u32>,
+    /// Its permission bits.
+    pub mode: u32,
+    /// The group it is given to.
+    pub group: Option<u32>,
+    /// Trusted owners: their timeline at the name may be kept as `NAME.prev`.
+    pub trust: Trust,
+}
 
 /// The sizes to try until there is room: the one that was asked for, or the default and then half
 /// as many entries each time.

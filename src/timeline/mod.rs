@@ -60,12 +60,11 @@ pub struct Timeline {
 
 impl Timeline {
     /// Creates a timeline of 1,048,576 entries (74.8 MiB) and a string table of 1 MiB. If that does
-    /// not fit three times, for itself and the timelines of two earlier runs, as in a container
-    /// with 64 MiB of shared memory, or would take more than a quarter of the memory that the
-    /// control groups of this process leave it, it gets the largest power of two that does, at
-    /// least 65,536 entries; [`Info::reduced`](crate::Info::reduced) says so, and
-    /// [`Info::bound`](crate::Info::bound) why. So a program that starts again gets the same size.
-    /// If others took the space meanwhile, the timeline of the run before the last is removed
+    /// not fit three times, for itself and those of two earlier runs, or would take more than a
+    /// quarter of the memory that the control groups of this process leave it, it gets the largest
+    /// power of two that does, at least 65,536 entries, and the same at each start.
+    /// [`Info::reduced`](crate::Info::reduced) says so, and [`Info::bound`](crate::Info::bound)
+    /// why. If others took the space meanwhile, the timeline of the run before the last is removed
     /// first.
     ///
     /// A name with one leading slash and no other (`/timeline`) is a POSIX shared-memory object;

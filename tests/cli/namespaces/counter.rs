@@ -104,7 +104,9 @@ fn without_sys_a_clock_that_is_read_by_a_call_is_not_taken_for_the_counter() {
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-int clock_gettime(clockid_t clock, struct timespec *time) { return syscall(SYS_clock_gettime, clock, time); }
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  return syscall(SYS_clock_gettime, clock, time);
+}
 "#;
     let folder = tempfile::tempdir().expect("a folder");
     let [source, library] = ["calls.c", "calls.so"].map(|name| folder.path().join(name));

@@ -190,7 +190,7 @@ impl<'a> Printer<'a> {
                 false => &Column::DUMP[..],
             });
         }
-        // Who names columns and asks for the time, or for a line of a log, wants to know when it was.
+        // Who names columns, or asks for a line of a log, wants to know when it was.
         let is_table = args.shown.columns.is_empty() && args.line.is_none();
         let form = match several || args.long || !is_table {
             true => TimeForm::Absolute,

@@ -33,9 +33,9 @@ use slowest::Slowest;
 /// standard error, and nothing is guessed in their place.
 ///
 /// With --json, each line is an object with the fields span (the name), duration (in nanoseconds),
-/// begin and end (RFC 3339, UTC), begin_ns and end_ns (since 1970, as texts), tid, thread, key (null
-/// if there is none), events (as `dump --json` prints them, the oldest first) and more_events (how
-/// many are left out).
+/// begin and end (RFC 3339, UTC), begin_ns and end_ns (since 1970, as texts), tid, thread, key
+/// (null if there is none), events (as `dump --json` prints them, the oldest first) and more_events
+/// (how many are left out).
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
