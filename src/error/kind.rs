@@ -50,6 +50,7 @@ impl Error {
             | BadPriority { .. }
             | BadLevel { .. }
             | BadRule { .. }
+            | RuleAmongChannels { .. }
             | BadChannel { .. }
             | Catalogue { .. }
             | TooManyArguments { .. }

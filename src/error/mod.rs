@@ -217,11 +217,21 @@ pub enum Error {
     #[error(
         "{found:?} is no rule: expected CATEGORY=LEVEL, +EVENTS or -EVENTS, or a level as the \
          first of several rules; categories and names of events are made of letters, digits and \
-         `_.-:/`, and of `*` and `?` for any others"
+         `_.-:/`, and of `*` and `?` for any others; names of events have a dot, and no `-` or `+` \
+         comes first"
     )]
     BadRule {
         /// The word given.
         found: String,
+    },
+
+    /// A rule where only channels are expected.
+    #[error("{found:?} is a rule, not a channel: rules stand behind a colon, as in {expected}")]
+    RuleAmongChannels {
+        /// The word given.
+        found: String,
+        /// The whole text as it may be meant.
+        expected: String,
     },
 
     /// A name that no channel can have.

@@ -130,11 +130,18 @@ impl FromStr for Rule {
             let is_good = !pattern.is_empty() && pattern.chars().all(is_good);
             is_good.then(|| pattern.to_owned()).ok_or_else(bad)
         };
+        // No name is without a dot, and a misspelt option (`--json`) is none.
+        let of_events = |events: &str| {
+            let may_match = events.contains(['.', '*', '?']) && !events.starts_with(['+', '-']);
+            may_match
+                .then(|| pattern(events))
+                .unwrap_or_else(|| Err(bad()))
+        };
         if let Some(events) = word.strip_prefix('+') {
-            return Ok(Rule::Events(pattern(events)?, true));
+            return Ok(Rule::Events(of_events(events)?, true));
         }
         if let Some(events) = word.strip_prefix('-') {
-            return Ok(Rule::Events(pattern(events)?, false));
+            return Ok(Rule::Events(of_events(events)?, false));
         }
         let (category, level) = word.split_once('=').ok_or_else(bad)?;
         Ok(Rule::Category(pattern(category)?, level.parse()?))
@@ -305,6 +312,11 @@ mod tests {
             ("info,", "\"\""),
             ("+", "\"+\""),
             ("-a b", "\"-a b\""),
+            ("-a.b c", "\"-a.b c\""),
+            ("--json", "\"--json\" is no rule"),
+            ("+-net.*", "\"+-net.*\""),
+            ("info,-engine", "\"-engine\""),
+            ("+net", "have a dot"),
             ("=info", "\"=info\""),
             ("a=b=info", "unknown level \"b=info\""),
         ] {

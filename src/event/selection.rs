@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::channels::{Switch, channel_name};
-use super::{Level, Rules};
+use super::{Level, Priority, Rules, nearest};
 use crate::error::Error;
 
 /// Channels to switch, and behind a colon rules: `itv,-bbc:info,engine=packet`. A `-` switches a
@@ -29,6 +29,12 @@ impl FromStr for Selection {
             Some(name) => Ok((channel_name(name)?, false)),
             None => Ok((channel_name(word)?, true)),
         };
+        if let Some(found) = words(channels).find(|word| is_rule(word)) {
+            return Err(Error::RuleAmongChannels {
+                found: found.to_owned(),
+                expected: with_colon(channels, rules),
+            });
+        }
         let channels = words(channels).filter(|word| Level::named(word).is_none());
         let level = Selection::level_among_channels(text).map(Rules::from);
         let rules: Option<Rules> = rules.map(str::parse).transpose()?;
@@ -54,6 +60,33 @@ impl Selection {
             .filter_map(Level::named)
             .last()
     }
+
+    /// The channels that may be meant for levels, and the levels that are like them. There are none
+    /// if a colon tells channels and rules apart.
+    pub(crate) fn levels_like_channels(text: &str) -> Vec<(&str, &'static str)> {
+        let is_clear = text.contains(':');
+        let words = words(text).filter(|word| !is_clear && Level::named(word).is_none());
+        let names = || Priority::ALL.map(Priority::name).into_iter();
+        let like = |word| Some((word, *nearest(word, names().chain(["none"])).first()?));
+        words.filter_map(like).collect()
+    }
+}
+
+/// Whether a word can only be meant for a rule: no channel has such a name.
+fn is_rule(word: &str) -> bool {
+    word.contains('=') || word.starts_with('+')
+}
+
+/// A selection whose levels and rules among the channels stand behind the colon.
+fn with_colon(channels: &str, rules: Option<&str>) -> String {
+    let is_behind = |word: &&str| is_rule(word) || Level::named(word).is_some();
+    let (behind, before): (Vec<&str>, Vec<&str>) = words(channels).partition(is_behind);
+    let behind = behind.into_iter().chain(rules);
+    format!(
+        "{}:{}",
+        before.join(","),
+        behind.collect::<Vec<_>>().join(",")
+    )
 }
 
 /// The words between commas; none of a text without any.
@@ -114,6 +147,24 @@ mod tests {
             ",", "itv,", "itv:,", "::", "itv:loud", "a b", "info=itv", "INFO",
         ] {
             assert!(read(text).is_err(), "{text}");
+        }
+        for (text, meant) in [
+            ("info,net=packet", "as in :info,net=packet"),
+            ("itv,net=packet:+a.b", "as in itv:net=packet,+a.b"),
+            ("+a.b,-bbc", "as in -bbc:+a.b"),
+        ] {
+            let told = read(text).expect_err(text);
+            assert!(told.ends_with(meant), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn channels_that_are_like_levels_are_told() {
+        let like = Selection::levels_like_channels;
+        assert_eq!(like("inof"), [("inof", "info")]);
+        assert_eq!(like("itv,pakcet"), [("pakcet", "packet")]);
+        for text in ["itv", "info", "inof:", "a:inof", "", "-inof"] {
+            assert_eq!(like(text), [], "{text}");
         }
     }
 }

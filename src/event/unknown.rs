@@ -57,6 +57,21 @@ impl Unknown {
         }
     }
 
+    /// A number that is none of these. No number is taken for a misspelt other one.
+    pub fn number<N: Display>(
+        what: &'static str,
+        number: String,
+        numbers: &BTreeSet<N>,
+    ) -> Unknown {
+        Unknown {
+            what,
+            name: number,
+            of: None,
+            near: Vec::new(),
+            all: numbers.iter().map(N::to_string).collect(),
+        }
+    }
+
     /// What it should be the name of.
     pub fn what(&self) -> &'static str {
         self.what

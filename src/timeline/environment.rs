@@ -38,7 +38,14 @@ pub fn follow(control: &mut Control) {
     let text = text.to_string_lossy();
     // Written as Rust writes texts: no character of it controls a terminal.
     match followed(control, &text) {
-        Ok(None) => {}
+        Ok(None) => {
+            for (word, level) in Selection::levels_like_channels(&text) {
+                tell(format_args!(
+                    "={text:?}: {word} is taken for a channel; if the level {level} is meant, \
+                     write {VARIABLE}=:{level}, and otherwise a colon behind the channels"
+                ));
+            }
+        }
         Ok(Some(level)) => tell(format_args!(
             "={text:?}: {level} is taken for a level, and not for a channel; expected a colon \
              before a level, as in {VARIABLE}=:{level} (`timeline channel` switches a channel of \

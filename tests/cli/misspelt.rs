@@ -36,13 +36,17 @@ fn an_option_or_a_word_that_is_misspelt_changes_no_rule_and_no_channel() {
         (&["priority", path, "-j"], 2, "argument '-j'"),
         (&["priority", path, "--", "--json"], 2, "argument '--json'"),
         (&["priority", "--", "--json"], 1, "no timeline at --json"),
-        (&["priority", path, "-engine"], 2, "their names have a dot"),
+        (
+            &["priority", path, "-engine"],
+            2,
+            "names of events have a dot",
+        ),
         (
             &["priority", path, "info,+net"],
             2,
-            "their names have a dot",
+            "names of events have a dot",
         ),
-        (&["enable", path, "json"], 2, "a dot, got json"),
+        (&["enable", path, "json"], 2, "names of events have a dot"),
         (&["disable", path, "--json"], 2, "argument '--json'"),
         (
             &["priority", path, "info,engin=packet"],
@@ -148,6 +152,11 @@ const FILTERS: &[(&[&str], &str)] = &[
         &["--thread", "1"],
         "there is no thread 1; there are: worker",
     ),
+    (&["--pid", "1"], "there is no process 1; there are: "),
+    (
+        &["--core", "900-901,950"],
+        "there is no event of core 900-901,950; there are: ",
+    ),
     (
         &["--where", "bytez > 1"],
         "there is no field bytez; did you mean bytes?",
@@ -173,6 +182,8 @@ const KNOWN: &[&[&str]] = &[
     &["--category", "e*"],
     &["--event", "net.sent"],
     &["--thread", "work*"],
+    &["--core", "0-1023"],
+    &["--core", "0-1023,4711"],
     &["--where", "bytes > 1 || size > 1"],
     // No event meets it, but nothing is misspelt.
     &["--where", "bytes > 1000"],

@@ -132,6 +132,16 @@ fn said_of(variable: &OsStr) -> String {
 fn what_is_not_followed_or_means_something_else_is_told_in_a_few_words() {
     let said = said_of("itv,info:-a.b".as_ref());
     assert!(said.contains("info is taken for a level"), "{said}");
+    let said = said_of("itv,inof".as_ref());
+    assert!(
+        said.contains("inof is taken for a channel; if the level info is meant"),
+        "{said}"
+    );
+    let said = said_of("info,net=packet".as_ref());
+    assert!(
+        said.contains("rules stand behind a colon, as in :info,net=packet"),
+        "{said}"
+    );
     let said = said_of("INFO".as_ref());
     assert!(said.contains("unknown level \"INFO\""), "{said}");
     let said = said_of("\x1b[2J".as_ref());
@@ -143,7 +153,7 @@ fn what_is_not_followed_or_means_something_else_is_told_in_a_few_words() {
     assert!(said.contains("is ignored"), "{said}");
     let said = said_of("x,".repeat(60_000).as_ref());
     assert!(said.contains("120000 bytes") && said.len() < 200, "{said}");
-    for followed in ["", "itv", ":info", "itv:info"] {
+    for followed in ["", "itv", ":info", "itv:info", "inof:", "itv2"] {
         assert_eq!(said_of(followed.as_ref()), "", "{followed}");
     }
 }

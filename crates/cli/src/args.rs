@@ -6,8 +6,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use timeline::{Error, Level, Priority, Rules};
 
-use crate::misspelt::without_dot;
-
 /// An example in `--help`: its purpose, and its command line.
 pub type Example = (&'static str, &'static str);
 
@@ -42,10 +40,8 @@ impl TypedValueParser for RulesParser {
             return Err(error);
         }
         let parse = |text: &str| {
-            let rules: Rules = text.parse().map_err(|error: Error| error.to_string())?;
-            without_dot(&rules).map_or(Ok(rules), |word| {
-                Err(format!("{word} is about no event: their names have a dot"))
-            })
+            text.parse::<Rules>()
+                .map_err(|error: Error| error.to_string())
         };
         parse.parse_ref(command, argument, value)
     }

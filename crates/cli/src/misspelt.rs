@@ -48,11 +48,3 @@ pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
     };
     rules.words().filter_map(unknown).collect()
 }
-
-/// The first word of rules that is meant for events, and that no name of an event can match, as
-/// these have a dot.
-pub fn without_dot(rules: &Rules) -> Option<String> {
-    let is_without =
-        |word: &String| word.starts_with(['+', '-']) && !word.contains(['.', '*', '?']);
-    rules.words().find(is_without)
-}

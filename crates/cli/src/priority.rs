@@ -9,7 +9,7 @@ use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::info;
-use crate::misspelt::{Later, unknown_in, without_dot};
+use crate::misspelt::{Later, unknown_in};
 use crate::output;
 use crate::target::Target;
 use crate::trust::Trusted;
@@ -45,8 +45,7 @@ pub struct Args {
 impl Args {
     /// The timeline. If only rules are given, they are for the only timeline there is.
     pub fn target(&mut self) -> &mut Target {
-        let are_good = |rules: Rules| without_dot(&rules).is_none();
-        let are_rules = |word: &str| word.parse().is_ok_and(are_good);
+        let are_rules = |word: &str| word.parse::<Rules>().is_ok();
         if self.rules.is_none()
             && let Some(word) = self.target.take_if(are_rules)
         {
@@ -225,13 +224,6 @@ fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
     for glob in &names.events {
         let rule = Rules::events(glob, on);
         rules.add(&rule.map_err(|error| Failure::misuse(verb, error.to_string()))?);
-    }
-    if let Some(word) = without_dot(&rules) {
-        let message = format!(
-            "expected names of events, which have a dot, got {}",
-            &word[1..]
-        );
-        return Err(Failure::misuse(verb, message));
     }
     let control = names.target.control(&names.trusted)?;
     let at = names.target.attach()?;

@@ -130,7 +130,7 @@ export class LatencyView {
     const all = answer.series.reduce((sum, one) => sum + one.count, 0);
     const span = answer.to - answer.from;
     setText(byId("latency-said"), `${counted(all, "duration")} in ${duration(span)}`
-      + this.#lost());
+      + (answer.unknown ?? []).map((told) => `; ${visible(told)}`).join("") + this.#lost());
     showPart("place", `${duration(span)} from ${dateAndTime(answer.from)}`);
     byId("latency-none").hidden = all > 0;
     byId("latency-plots").hidden = all === 0;

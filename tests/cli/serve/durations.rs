@@ -374,3 +374,23 @@ fn what_cannot_be_measured_is_refused() {
     let none = served.json(&format!("{log}/durations?from=1&to=2"));
     assert_eq!(none["series"], Value::Array(Vec::new()));
 }
+
+#[test]
+fn what_is_measured_and_is_nowhere_is_told_with_what_is_like_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = archive(folder.path(), 10);
+    let served = Served::begin(&[&path]);
+    let log = format!("/api/logs/{}", quoted(&path));
+    for request in ["durations", "durations/list"] {
+        let unknown = |what: &str| {
+            let answer = served.json(&format!("{log}/{request}?what={}", quoted(what)));
+            answer["unknown"].clone()
+        };
+        let told = "there is no span engine.breth; did you mean engine.breath?";
+        assert_eq!(unknown("engine.breth"), serde_json::json!([told]));
+        // Of others it is absent, also if they have no durations here.
+        for what in ["engine.breath", "*", "engine.nothing"] {
+            assert_eq!(unknown(what), Value::Null, "{what}");
+        }
+    }
+}

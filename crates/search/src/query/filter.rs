@@ -1,5 +1,6 @@
 //! Decides which events of a source are wanted.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -38,6 +39,8 @@ pub struct Filter<'a> {
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
     threads: HashMap<(ThreadRef, u32), ByThread>,
     renames: u64,
+    /// Whether an event of a core that is asked for came.
+    has_met_core: Cell<bool>,
     messages: Messages<'a>,
 }
 
@@ -90,6 +93,7 @@ impl<'a> Filter<'a> {
             text_plans: HashMap::new(),
             threads: HashMap::new(),
             renames: source.renames(),
+            has_met_core: Cell::new(false),
             messages: Messages::new(source),
         }
     }
@@ -124,10 +128,15 @@ impl<'a> Filter<'a> {
     }
 
     pub(super) fn has_core(&self, core: u16) -> bool {
-        let cores = &self.query.cores;
+        if self.query.cores.is_empty() {
+            return true;
+        }
         // 0xffff is an unknown one.
-        let is_in = || cores.iter().any(|range| range.contains(&core.into()));
-        cores.is_empty() || (core != 0xffff && is_in())
+        let is_wanted = core != 0xffff && self.query.has_core(core);
+        if is_wanted && !self.has_met_core.replace(true) {
+            self.query.note_core();
+        }
+        is_wanted
     }
 
     fn is_in_time(&mut self, event: &Event) -> bool {
@@ -173,7 +182,7 @@ impl<'a> Filter<'a> {
             _ => ByThread::NotWanted,
         };
         if thread.is_some() {
-            self.query.note_thread(tid, name);
+            self.query.note_thread(tid, name, pid);
             if self.threads.len() >= MOST_THREADS {
                 self.threads.clear();
             }

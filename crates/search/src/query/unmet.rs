@@ -4,6 +4,7 @@
 //! look for definitions unless a name was not met, and then it may be misspelt.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use timeline::{Definition, Thread, Unknown, matches_pattern};
@@ -17,6 +18,8 @@ enum What {
     Event,
     Field,
     Thread,
+    Process,
+    Core,
 }
 
 /// The names of a query that filters have met. Clones share them.
@@ -62,10 +65,18 @@ impl Query {
         met.note(What::Field, &fields, |_| true);
     }
 
-    /// Notes which names a thread has.
-    pub(super) fn note_thread(&self, tid: u32, name: Option<&str>) {
+    /// Notes which names a thread has, and whether its process is asked for.
+    pub(super) fn note_thread(&self, tid: u32, name: Option<&str>, pid: u32) {
         let is_it = |wanted: &str| is_thread(wanted, tid, name);
         self.met.note(What::Thread, &self.threads, is_it);
+        if self.pids.contains(&pid) {
+            self.met.note(What::Process, &[pid.to_string()], |_| true);
+        }
+    }
+
+    /// Notes that there are events of a core that is asked for.
+    pub(super) fn note_core(&self) {
+        self.met.note(What::Core, &[String::new()], |_| true);
     }
 
     /// The names of fields in its conditions, but no positions.
@@ -93,10 +104,39 @@ impl Query {
         categories.chain(events).chain(fields).next().is_none()
     }
 
-    /// Whether filters have met each thread that it names.
+    /// Whether filters have met each thread and process that it names, and one of its cores.
     pub fn has_met_threads(&self) -> bool {
         let threads = self.threads.iter().map(String::as_str);
-        self.unmet(What::Thread, threads).next().is_none()
+        let has_met_threads = self.unmet(What::Thread, threads).next().is_none();
+        has_met_threads && self.unmet_processes().next().is_none() && !self.lacks_core()
+    }
+
+    fn unmet_processes(&self) -> impl Iterator<Item = u32> {
+        let pids = self.pids.iter().copied();
+        pids.filter(|pid| !self.met.has(What::Process, &pid.to_string()))
+    }
+
+    fn lacks_core(&self) -> bool {
+        !self.cores.is_empty() && !self.met.has(What::Core, "")
+    }
+
+    /// Whether it asks for a core, or for none.
+    pub fn has_core(&self, core: u16) -> bool {
+        let mut ranges = self.cores.iter();
+        self.cores.is_empty() || ranges.any(|range| range.contains(&core.into()))
+    }
+
+    /// The cores that it names, if none of these is one of them, and no filter has met one.
+    pub fn unknown_cores(&self, cores: &BTreeSet<u16>) -> Option<Unknown> {
+        if !self.lacks_core() || cores.iter().any(|core| self.has_core(*core)) {
+            return None;
+        }
+        let range = |range: &RangeInclusive<u32>| match (range.start(), range.end()) {
+            (start, end) if start == end => start.to_string(),
+            (start, end) => format!("{start}-{end}"),
+        };
+        let wanted: Vec<_> = self.cores.iter().map(range).collect();
+        Some(Unknown::number("event of core", wanted.join(","), cores))
     }
 
     /// The categories, events and fields that it names, which are in none of these definitions, and
@@ -138,7 +178,8 @@ impl Query {
         unknown.collect()
     }
 
-    /// The threads that it names, which are none of these, and which no filter has met.
+    /// The threads and processes that it names, which are none of these, and which no filter has
+    /// met.
     pub fn unknown_threads(&self, threads: &[Thread]) -> Vec<Unknown> {
         let shown = |thread: &Thread| match &thread.name {
             Some(name) if !name.is_empty() => name.clone(),
@@ -151,8 +192,14 @@ impl Query {
         };
         let wanted = self.unmet(What::Thread, self.threads.iter().map(String::as_str));
         let missing = wanted.filter(|one| !is_there(one));
-        missing
-            .filter_map(|one| Unknown::of("thread", one, &names))
-            .collect()
+        let unknown = missing.filter_map(|one| Unknown::of("thread", one, &names));
+        let pids: BTreeSet<u32> = threads
+            .iter()
+            .map(|one| one.pid)
+            .filter(|pid| *pid != 0)
+            .collect();
+        let missing = self.unmet_processes().filter(|pid| !pids.contains(pid));
+        let processes = missing.map(|pid| Unknown::number("process", pid.to_string(), &pids));
+        unknown.chain(processes).collect()
     }
 }

@@ -6,7 +6,7 @@ use timeline_latency::{Histogram, Series};
 use utoipa::ToSchema;
 
 use super::bins::{Bins, row_begin};
-use super::find::{Asked, each_duration, id, span};
+use super::find::{Asked, each_duration, id, span, unknown};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
@@ -45,6 +45,10 @@ pub struct Durations {
     pub more: Vec<SeriesCount>,
     /// What has no other half, so that nothing was measured.
     pub losses: LossObject,
+    /// What was asked for and is in no definition, in words, with the nearest names. Absent if
+    /// there is nothing of that kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 /// The durations of one name.
@@ -202,6 +206,10 @@ pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> R
         count: *count,
     };
     Ok(Durations {
+        unknown: match objects.is_empty() {
+            true => unknown(&version.archive, &asked.asked),
+            false => Vec::new(),
+        },
         from: from.to_string(),
         to: to.to_string(),
         columns: sums.columns,

@@ -46,6 +46,13 @@ pub fn id(series: &Series) -> String {
     }
 }
 
+/// What is asked for and is in no definition, in words. To be asked if nothing was found: all of
+/// the log may be read to know.
+pub fn unknown(archive: &Archive, asked: &Asked) -> Vec<String> {
+    let unknown = asked.measures.iter().filter_map(|one| one.unknown(archive));
+    unknown.map(|one| one.to_string()).collect()
+}
+
 /// The first and the last time of a log.
 pub fn span(archive: &Archive) -> Option<(u64, u64)> {
     let known = |time: u64| time > 0 && time < u64::MAX;

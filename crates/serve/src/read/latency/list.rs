@@ -6,7 +6,7 @@ use timeline_latency::Series;
 use timeline_reading::json;
 use utoipa::ToSchema;
 
-use super::find::{Asked, each_duration, id};
+use super::find::{Asked, each_duration, id, unknown};
 use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
@@ -34,6 +34,10 @@ pub struct DurationList {
     pub count: u64,
     /// The longest of them; of equal ones, those that ended first.
     pub durations: Vec<DurationObject>,
+    /// What was asked for and is in no definition, in words, with the nearest names. Absent if
+    /// there is nothing of that kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 /// A duration.
@@ -102,6 +106,10 @@ pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<Dur
         }
     });
     Ok(DurationList {
+        unknown: match count {
+            0 => unknown(&version.archive, &asked.asked),
+            _ => Vec::new(),
+        },
         count,
         durations: durations.collect(),
     })
