@@ -166,13 +166,15 @@ by_hand() {
   fail "$1; install them with your package manager, on Debian:" "    $asked$packages"
 }
 asked="apt-get install --no-install-recommends --no-remove"
+kept=--no-upgrade
+[ "${BOOTSTRAP_UPGRADE:-}" != 1 ] || kept=
 
 there apt-get || by_hand "this is not a Debian-like system"
 
 # plan: writes what would be installed to $scratch/plan, as apt-get simulates it.
 plan() {
   # shellcheck disable=SC2086 # lists, to be split
-  LC_ALL=C $asked --no-upgrade --simulate $packages >"$scratch/plan" 2>&1 </dev/null
+  LC_ALL=C $asked $kept --simulate $packages >"$scratch/plan" 2>&1 </dev/null
 }
 # plan_either: with OpenResty's LuaJIT, if the other one cannot stand beside what is installed.
 plan_either() {
@@ -199,7 +201,7 @@ size() {
     $1 == "Size:" { fetched += $2 }
     $1 == "Installed-Size:" { taken += $2 }
     END {
-      printf "%d %s, %.0f MB to fetch, %.0f MB on disk", packages, packages == 1 ? "package" : "packages",
+      printf "%d %s, %.1f MB to fetch, %.1f MB on disk", packages, packages == 1 ? "package" : "packages",
         fetched / 1e6, taken * 1024 / 1e6
     }'
 }
@@ -230,13 +232,13 @@ update() {
 # install_packages: says what it does, and does it.
 install_packages() {
   upgraded=$(upgrades)
-  if [ -n "$upgraded" ] && [ "${BOOTSTRAP_UPGRADE:-}" != 1 ]; then
+  if [ -n "$upgraded" ] && [ -n "$kept" ]; then
     echo "$upgraded" | sed 's/ / would be upgraded /' >>"$scratch/why"
     by_hand "nothing was installed, as BOOTSTRAP_UPGRADE=1 alone permits upgrading"
   fi
   echo "bootstrap: installing$packages: $(size)"
   # shellcheck disable=SC2086 # lists, to be split
-  $as_root env DEBIAN_FRONTEND=noninteractive $asked --no-upgrade -y $packages </dev/null
+  $as_root env DEBIAN_FRONTEND=noninteractive $asked $kept -y $packages </dev/null
 }
 install_packages || { update && install_packages; } || by_hand "$(refusal)"
 look

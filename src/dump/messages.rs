@@ -6,7 +6,8 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::event::{
-    Definition, Format, Layout, PerEvent, Piece, SourceLine, Syntax, by_position, pieces, render,
+    Definition, EventId, Format, Layout, PerEvent, Piece, SourceLine, Syntax, by_position, pieces,
+    render,
 };
 use crate::source::{Event, Frame, Source};
 
