@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use timeline::{Event, Source, dump::Text};
+use timeline_reading::json::to_string;
 
 use super::origin::Origin;
 use crate::columns::Column;
 use crate::failure::INFALLIBLE;
-use crate::json::{self, Lines};
+use crate::json::Lines;
 use crate::programs::Programs;
 use crate::text_lines::{Moment, TextLines};
 
@@ -52,9 +53,7 @@ impl<'a> Printer<'a> {
         let writer = match args.json {
             true => Writer::Json {
                 lines: Box::new(Lines::new(at).among(programs)),
-                path: args
-                    .is_of_several()
-                    .then(|| json::escaped::to_string(&path)),
+                path: args.is_of_several().then(|| to_string(&path)),
             },
             false => {
                 let mut shown = args.shown.clone();
