@@ -133,9 +133,10 @@ impl FromStr for Rule {
         // No name is without a dot, and a misspelt option (`--json`) is none.
         let of_events = |events: &str| {
             let may_match = events.contains(['.', '*', '?']) && !events.starts_with(['+', '-']);
-            may_match
-                .then(|| pattern(events))
-                .unwrap_or_else(|| Err(bad()))
+            match may_match {
+                true => pattern(events),
+                false => Err(bad()),
+            }
         };
         if let Some(events) = word.strip_prefix('+') {
             return Ok(Rule::Events(of_events(events)?, true));
