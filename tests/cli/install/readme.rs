@@ -165,6 +165,10 @@ fn the_two_programs_and_the_ring_look_as_is_shown() {
      grep -q 3; do sleep 0.1; done";
     let commands = transcript(&block.code, |_| "").replace(pid, "PID");
     let commands = commands.replace("\nkill ", &format!("\n{wait}\nkill "));
+    // A busy machine ends it only a moment later.
+    let killed = "\nkill -9 PID\n";
+    assert!(commands.contains(killed));
+    let commands = commands.replace(killed, &format!("{killed}wait PID 2>/dev/null\n"));
     let dir = TempDir::new().unwrap();
     symlink(root().join("examples"), dir.path().join("examples")).unwrap();
     fs::write(dir.path().join("commands"), commands).unwrap();
