@@ -17,7 +17,7 @@ const SHOWN: usize = 100;
 const MANY: usize = 1_000;
 
 /// Checks, of which a fuzzer makes one for each input.
-const PARTS: [fn(&Read); 7] = [
+const PARTS: [fn(&Read); 8] = [
     |read| each_event_is_of_its_frame(read),
     |read| texts_stand_in_the_file(read.bytes, &read.events),
     |read| all_ways_of_reading_agree(&read.archive, &read.events),
@@ -25,6 +25,7 @@ const PARTS: [fn(&Read); 7] = [
     |read| chosen_events_are_those_that_are_left(&read.archive, &queries()[2..]),
     |read| everything_can_be_shown(&read.archive),
     |read| repaired_it_is_the_same(&read.archive, &read.events),
+    |read| lost_texts_are_looked_for(read),
 ];
 
 /// What was read of bytes.
@@ -62,6 +63,16 @@ fn read(bytes: &[u8]) -> Read<'_> {
         archive,
         events,
     }
+}
+
+/// Wherever an archive says that its executables are, nothing else of it changes.
+fn lost_texts_are_looked_for(read: &Read) {
+    let mut archive = Archive::from_bytes(read.bytes);
+    archive.recover(&["/dev/null".into()]);
+    let found = archive.recovery().expect("it was asked for");
+    assert!(found.recovered <= found.lost, "{found:?}");
+    let count = archive.events().count();
+    assert_eq!(count, read.events.len());
 }
 
 fn is_block(bytes: &[u8], frame: &Frame) -> bool {

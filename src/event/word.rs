@@ -3,7 +3,7 @@
 use super::FieldType;
 
 /// The kind of a value, which its definition states for all events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ValueKind {
     /// A signed integer.
     Int,

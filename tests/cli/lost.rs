@@ -15,6 +15,11 @@ use crate::typed::whole;
 
 /// Damages each string of an archive in which this stands; how many.
 pub fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
+    damage(bytes, 1, text)
+}
+
+/// Damages each record with this tag in which this stands; how many.
+fn damage(bytes: &mut [u8], tag: u8, text: &[u8]) -> usize {
     let mut lost = 0;
     let starts = frames(bytes);
     let ends = starts[1..].iter().copied().chain([bytes.len()]);
@@ -25,8 +30,8 @@ pub fn lose(bytes: &mut [u8], text: &[u8]) -> usize {
             0xdb => 12,
             _ => 8,
         };
-        let is_string = frame[head] == 1;
-        if is_string
+        let has_tag = frame[head] == tag;
+        if has_tag
             && frame
                 .windows(text.len().max(1))
                 .any(|at| at.starts_with(text))
@@ -82,6 +87,8 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
         let before = succeed(&["dump", "--json", &archive]).json();
         let mut bytes = fs::read(&archive).unwrap();
         assert!(lose(&mut bytes, b"") > 10);
+        // Nor does anybody know which executable has them.
+        assert_eq!(damage(&mut bytes, 0, b""), 1);
         fs::write(&archive, bytes).unwrap();
 
         let after = lacking(&["dump", "--json", &archive]).json();

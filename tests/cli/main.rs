@@ -47,6 +47,7 @@ mod off;
 mod queries;
 mod rates;
 mod reading;
+mod recovered;
 mod refused;
 mod save_filtered;
 mod search;

@@ -8,6 +8,7 @@ use timeline_archive::Archive;
 use crate::failure::{Failure, Result};
 use crate::format::{Count, agree, things};
 use crate::output;
+use crate::recovery;
 
 /// Whether something that was recorded could not be read: the exit status says so.
 static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
@@ -45,6 +46,9 @@ pub fn report(path: &Path, archive: &Archive, lost: u64) {
         output::say(format_args!(
             "{path}: {entries} stand in more than one frame, so events may come twice"
         ));
+    }
+    if let Some(texts) = recovery::told(archive).filter(|_| archive.recovery().is_some()) {
+        output::say(format_args!("{path}: recovered {texts}"));
     }
     if let Some(damage) = damage(archive, lost) {
         output::say(format_args!("{path}: {damage}"));

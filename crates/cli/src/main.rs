@@ -32,6 +32,7 @@ mod programs;
 mod raised_level;
 mod reading;
 mod record;
+mod recovery;
 mod repair;
 mod restart;
 mod rm;

@@ -13,11 +13,13 @@ use crate::format::things;
 use crate::health;
 use crate::output;
 use crate::permission;
+use crate::recovery::{self, Executables};
 
 /// Write the whole frames of a damaged archive to a new file
 ///
 /// What is gone with damaged frames, or with files that were removed, counts as missed in the new
-/// file, which is whole.
+/// file, which is whole. Texts whose frames are gone are written anew, if the executable that
+/// logged them still has them.
 #[derive(clap::Args)]
 pub struct Args {
     /// Archive to read: a file, or a directory of rotated files
@@ -27,13 +29,22 @@ pub struct Args {
     /// File to write, which must not exist yet
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[(
-    "Copy the archive without the damaged frames",
-    "timeline repair crash.tla -o whole.tla",
-)];
+pub const EXAMPLES: &[Example] = &[
+    (
+        "Copy the archive without the damaged frames",
+        "timeline repair crash.tla -o whole.tla",
+    ),
+    (
+        "Take texts that were lost from the executable, which is elsewhere by now",
+        "timeline repair crash.tla -o whole.tla --executable build/engine",
+    ),
+];
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
@@ -41,7 +52,9 @@ pub fn run(args: &Args) -> Result {
         let message = "OUT must be a file, got -; an archive is written to a file";
         return Err(Failure::misuse("repair", message));
     }
-    let archive = Archive::open(&args.path)?;
+    args.executables.give();
+    let mut archive = Archive::open(&args.path)?;
+    recovery::recover(&mut archive);
     health::refuse_own_file(&args.path, &args.output)?;
     health::refuse_empty(&args.path, &archive)?;
     let to = args.output.display();
@@ -66,8 +79,10 @@ pub fn run(args: &Args) -> Result {
             things(counted, "entry")
         ),
     };
+    let texts = recovery::told(&archive);
+    let texts = texts.map_or(String::new(), |told| format!("; recovered {told}"));
     output::say(format_args!(
-        "wrote {frames} of {from} to {to}, without {dropped} of damage{counted}"
+        "wrote {frames} of {from} to {to}, without {dropped} of damage{counted}{texts}"
     ));
     Ok(())
 }

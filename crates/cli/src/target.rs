@@ -16,6 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output;
 use crate::permission;
 use crate::raised_level::RaisedLevel;
+use crate::recovery;
 use crate::trust::Trusted;
 
 /// The timeline or archive.
@@ -145,7 +146,10 @@ impl Target {
             return standard_input();
         }
         let path = self.path();
-        let archive = |archive| Ok(Opened::Archive(Box::new(archive)));
+        let archive = |mut archive| {
+            recovery::recover(&mut archive);
+            Ok(Opened::Archive(Box::new(archive)))
+        };
         let error = match Attached::open(path) {
             Ok(at) => {
                 RaisedLevel::new(&at).restore();

@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, agree, things};
 use crate::health;
 use crate::output::{self, Line};
+use crate::recovery::{self, Executables};
 
 /// Check an archive for damage, and count the events that can be recovered
 ///
@@ -29,6 +30,9 @@ pub struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -45,7 +49,9 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
-    let archive = Archive::open(&args.path)?;
+    args.executables.give();
+    let mut archive = Archive::open(&args.path)?;
+    recovery::recover(&mut archive);
     let (recoverable, incomplete) = archive.recoverable();
     let mut out = output::stdout();
     if args.json {
@@ -138,6 +144,7 @@ fn object(path: &Path, archive: &Archive, recoverable: u64, incomplete: u64) -> 
         "unknown_records": archive.unknown(),
         "damaged_bytes": damaged(archive),
         "damage": ranges.collect::<Vec<_>>(),
+        "texts": recovery::object(archive),
         "programs": programs.collect::<Vec<_>>(),
     })
 }
@@ -168,6 +175,9 @@ fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write)
     for hole in archive.holes() {
         let entries = things(hole.entries, "entry");
         line("hole", format!("{entries} {}", places.before(hole.place)))?;
+    }
+    if let Some(texts) = recovery::told(archive) {
+        line("recovered", texts)?;
     }
     if archive.repeated() > 0 {
         let entries = things(archive.repeated(), "entry");

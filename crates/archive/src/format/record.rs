@@ -21,6 +21,8 @@ pub struct StringDefinition {
     pub id: Option<u64>,
     /// The string.
     pub string: Option<String>,
+    /// Whether it was lost, and found again in an executable.
+    pub recovered: bool,
 }
 
 /// Many events, compressed.
@@ -148,6 +150,7 @@ impl StringDefinition {
         fields.number(1, self.magic);
         fields.number(2, self.id);
         fields.text(3, self.string.as_deref());
+        fields.number(4, self.recovered.then_some(1));
         fields.finish(tag::STRING, out);
     }
 
@@ -156,6 +159,7 @@ impl StringDefinition {
             1 => self.magic = input.number()?,
             2 => self.id = input.number()?,
             3 => self.string = input.text()?,
+            4 => self.recovered = input.number()? == Some(1),
             _ => input.skip()?,
         }
         Some(())
@@ -440,6 +444,7 @@ mod tests {
             magic: None,
             id: Some(7),
             string: Some("ok".into()),
+            recovered: false,
         };
         assert_eq!(decode(&bytes), Some(Record::String(string)));
         assert_eq!(decode(&[100, 0x81, 1, 2]), Some(Record::Unknown));

@@ -25,6 +25,7 @@ use crate::read::holes::Holes;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
 use crate::read::outline::Outline;
+use crate::read::recovery::Recovery;
 use crate::read::seen::Seen;
 use crate::read::unit::Unit;
 
@@ -89,6 +90,7 @@ pub struct Archive {
     pub(super) missing_files: u64,
     /// Whether all of each file was read to open it; then what it accounts for.
     scanned: Vec<Option<Vec<u8>>>,
+    recovery: Option<Recovery>,
 }
 
 impl Archive {
@@ -229,6 +231,7 @@ impl Archive {
             passages: OnceLock::new(),
             missing_files: 0,
             scanned: Vec::new(),
+            recovery: None,
         }
     }
 
@@ -340,6 +343,20 @@ impl Archive {
     /// The magic and the number of the string that is the message of a definition.
     pub fn message_string(&self, id: EventId) -> Option<(u64, u64)> {
         self.names.message_string(id)
+    }
+
+    /// What became of lost texts, if [`Archive::recover`] looked for any.
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_ref()
+    }
+
+    pub(crate) fn set_recovery(&mut self, recovery: Recovery) {
+        self.recovery = Some(recovery);
+    }
+
+    /// How many texts were found in executables: now, or before a copy was made.
+    pub fn recovered_texts(&self) -> u64 {
+        self.names.recovered_count()
     }
 
     /// A digest of all symbols. It does not depend on their order.

@@ -121,6 +121,11 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         is_read
     }
 
+    /// Passes each block or single event of a unit as it is written, without making anything of it.
+    pub fn each(&mut self, unit: &Unit, mut each: impl FnMut(&SingleEvent, Option<&Block>)) {
+        self.read(unit, |decoder, block| each(&decoder.single, block));
+    }
+
     /// Reads all definitions of a unit, and gives them to `names`.
     pub fn survey(&mut self, unit: &Unit) {
         // Those of a block with ranges stand there as well.
@@ -364,7 +369,7 @@ fn lost(unit: &Unit, found: usize, whole: bool) -> u64 {
 }
 
 /// The events of a block, if it can be expanded.
-fn unpack_block<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<UnpackedEvents<'a>> {
+pub fn unpack_block<'a>(block: &Block, expanded: &'a mut Vec<u8>) -> Option<UnpackedEvents<'a>> {
     let codec = block.codec.filter(|codec| block::is_known(codec))?;
     let expanded = unpack::expand(codec, block.payload?, block.expanded?, expanded)?;
     UnpackedEvents::new(expanded)

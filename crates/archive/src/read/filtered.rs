@@ -153,6 +153,7 @@ impl Archive {
             untold: (0, BTreeMap::new()),
             wanted: Vec::new(),
         };
+        self.put_recovered(&mut copy.out)?;
         copy.all()?;
         copy.out.flush()?;
         Ok(FilteredTotals {

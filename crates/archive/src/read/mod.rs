@@ -13,6 +13,7 @@ pub(crate) mod contents;
 pub(crate) mod coverage;
 pub(crate) mod decode;
 pub(crate) mod events;
+pub(crate) mod executable;
 pub(crate) mod filtered;
 pub(crate) mod follow;
 pub(crate) mod form;
@@ -28,6 +29,8 @@ pub(crate) mod open;
 pub(crate) mod ordered;
 pub(crate) mod outline;
 pub(crate) mod recorded;
+pub(crate) mod recover;
+pub(crate) mod recovery;
 pub(crate) mod repair;
 #[cfg(test)]
 pub(crate) mod samples;

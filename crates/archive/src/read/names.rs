@@ -4,7 +4,7 @@
 //! Names are only added, and readers hold shared references to them. So a reader can find a new
 //! definition while it shows earlier events, and can follow an archive that grows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,6 +38,10 @@ pub struct Names {
     strings: FrozenMap<(u64, u64), Box<Arc<str>>>,
     /// The number of bytes of all strings.
     length: Mutex<usize>,
+    /// The magics of strings.
+    with_strings: Mutex<HashSet<u64>>,
+    /// Magic and number of each string that was found in an executable.
+    recovered: Mutex<BTreeSet<(u64, u64)>>,
     /// By magic, process and address.
     symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
     /// The sum of the digests of all symbols.
@@ -104,6 +108,10 @@ impl Names {
                 if let (Some(id), Some(text)) = (string.id, string.string) {
                     let key = (string.magic.unwrap_or(0), id);
                     *lock(&self.length) += text.len();
+                    lock(&self.with_strings).insert(key.0);
+                    if string.recovered {
+                        lock(&self.recovered).insert(key);
+                    }
                     self.strings.insert(key, Box::new(text.into()));
                 }
             }
@@ -196,6 +204,24 @@ impl Names {
     /// A string, unless it was lost.
     pub fn string(&self, magic: u64, number: u64) -> Option<Arc<str>> {
         self.strings.get(&(magic, number)).map(Arc::clone)
+    }
+
+    /// A string with this number, of any magic.
+    pub fn string_of_any(&self, number: u64) -> Option<Arc<str>> {
+        let magics: Vec<u64> = lock(&self.with_strings).iter().copied().collect();
+        magics
+            .into_iter()
+            .find_map(|magic| self.string(magic, number))
+    }
+
+    /// Whether there is any string of a magic.
+    pub fn has_strings(&self, magic: u64) -> bool {
+        lock(&self.with_strings).contains(&magic)
+    }
+
+    /// How many strings were found in executables.
+    pub fn recovered_count(&self) -> u64 {
+        lock(&self.recovered).len() as u64
     }
 
     /// The magic and the number of the string that is the message of a definition.
@@ -347,6 +373,7 @@ mod tests {
             magic: Some(7),
             id: Some(1),
             string: Some("got $bytes".into()),
+            recovered: false,
         }));
         let first = names.event(7, &raw(5, Some(1)));
         assert_eq!(first, EventId(5));

@@ -5,8 +5,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use timeline::files::{Replacement, open_to_read};
+use timeline::msgpack::Fields;
 
 use crate::error::{Error, Result};
+use crate::format::frame::{self, Checksum};
+use crate::format::record::StringDefinition;
 use crate::read::archive::Archive;
 use crate::read::follow::is_recorded;
 use crate::read::marks;
@@ -20,6 +23,8 @@ pub struct CopyTotals {
     pub left_out: u64,
     /// Entries that are gone, and count as missed in the copy.
     pub counted: u64,
+    /// Texts that were lost, and found in executables: the copy has them.
+    pub recovered: u64,
 }
 
 /// An output that counts its bytes.
@@ -54,6 +59,7 @@ impl Archive {
     /// Those of reading and of writing.
     pub fn copy(&self, out: &mut impl Write) -> io::Result<CopyTotals> {
         let mut out = Counted::new(out);
+        self.put_recovered(&mut out)?;
         self.copy_range(0..self.bytes().len(), &mut out)?;
         Ok(self.copied(out.bytes, 0))
     }
@@ -70,6 +76,7 @@ impl Archive {
         missing.sort_by_key(|missing| (missing.place, missing.magic, missing.lane));
         let (mut at, mut counted) = (0, 0_u64);
         let mut out = Counted::new(out);
+        self.put_recovered(&mut out)?;
         for here in missing.chunk_by(|one, next| one.place == next.place) {
             let place = here[0].place;
             self.copy_range(at..place, &mut out)?;
@@ -83,12 +90,35 @@ impl Archive {
         Ok(self.copied(out.bytes, counted))
     }
 
+    /// Writes the texts that were found in executables.
+    pub(super) fn put_recovered(&self, out: &mut impl Write) -> io::Result<()> {
+        let (mut fields, mut checksum) = (Fields::default(), Checksum::default());
+        let (mut record, mut frame) = (Vec::new(), Vec::new());
+        let recovered = self.recovery().map_or(&[][..], |recovery| &recovery.texts);
+        for (magic, number) in recovered {
+            let text = self.string(*magic, *number);
+            let string = StringDefinition {
+                magic: Some(*magic),
+                id: Some(*number),
+                string: text.map(|text| text.to_string()),
+                recovered: true,
+            };
+            record.clear();
+            frame.clear();
+            string.encode(&mut fields, &mut record);
+            frame::put(&record, &mut checksum, &mut frame);
+            out.write_all(&frame)?;
+        }
+        Ok(())
+    }
+
     fn copied(&self, bytes: u64, counted: u64) -> CopyTotals {
         let left_out = self.damage().iter().map(|place| place.len() as u64).sum();
         CopyTotals {
             bytes,
             left_out,
             counted,
+            recovered: self.recovery().map_or(0, |recovery| recovery.recovered),
         }
     }
 

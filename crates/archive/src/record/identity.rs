@@ -1,19 +1,15 @@
 //! Identifies the run of a program that a ring belongs to.
 //! It makes the preamble of the run, and compares preambles.
 
-use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use sha1::{Digest, Sha1};
-use timeline::{Attached, Info, files, files::open_regular};
+use timeline::{Attached, Info, files};
 
 use crate::format::digest::first_word;
 use crate::format::preamble::Preamble;
-
-/// The size of the largest executable that is read. The ring names the executable, and another user
-/// may have written that name: the file can be a hole.
-const MAX_EXECUTABLE: u64 = 2 << 30;
+use crate::read::executable::{digest, open};
 
 impl Preamble {
     /// Makes the preamble of a ring, with everything that can be found out about it.
@@ -74,17 +70,10 @@ fn fingerprint(info: &Info) -> Option<(u64, [u8; 20])> {
         link.trim_end_matches(" (deleted)") == info.creator_exe
     });
     let path = if runs { &running } else { &info.creator_exe };
-    let file = open_regular(Path::new(path))?;
-    let metadata = file.metadata().ok()?;
-    if metadata.len() > MAX_EXECUTABLE {
-        return None;
-    }
+    let (file, size) = open(Path::new(path)).ok()?;
     let created = UNIX_EPOCH + Duration::from_nanos(info.created_unix_nanos);
-    if !runs && metadata.modified().ok()? > created {
+    if !runs && file.metadata().ok()?.modified().ok()? > created {
         return None;
     }
-    let mut digest = Sha1::new();
-    let mut file = io::BufReader::with_capacity(1 << 16, file.take(MAX_EXECUTABLE));
-    let size = io::copy(&mut file, &mut digest).ok()?;
-    Some((size, digest.finalize().into()))
+    digest(&file, size, |_| ()).ok()
 }

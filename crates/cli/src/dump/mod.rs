@@ -21,6 +21,7 @@ use crate::health;
 use crate::json::Lines;
 use crate::output;
 use crate::programs::Programs;
+use crate::recovery::Executables;
 use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::thread_columns::ThreadColumns;
@@ -89,6 +90,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -129,6 +133,7 @@ impl Args {
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    args.executables.give();
     let query = args.filters.query();
     if let Some(line) = args.line {
         return from_line::run(args, line, &query);

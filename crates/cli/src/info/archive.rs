@@ -12,6 +12,7 @@ use super::{spaced, steps};
 use crate::failure::INFALLIBLE;
 use crate::format::{self, Bytes, Count, Rate, things};
 use crate::health;
+use crate::recovery;
 use crate::time::{Form, Span, WallClock};
 
 /// The facts about an archive.
@@ -94,6 +95,9 @@ impl<'a> Found<'a> {
                 health::damage(archive, 0).unwrap_or_else(|| "none".into()),
             ),
         ];
+        if let Some(texts) = recovery::told(archive) {
+            lines.push(("recovered", texts));
+        }
         for program in archive.programs() {
             lines.extend(lines_of(&program));
         }
@@ -148,6 +152,7 @@ impl<'a> Found<'a> {
             "span_seconds": self.duration().map(|duration| duration.as_secs_f64()),
             "events_per_second": self.rate(),
             "bytes_per_event": self.bytes_per_event(),
+            "texts": recovery::object(archive),
             "programs": programs,
         })
     }

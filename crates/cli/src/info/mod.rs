@@ -16,6 +16,7 @@ use crate::channel;
 use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, Rate, things};
 use crate::output::{self, Line};
+use crate::recovery::Executables;
 use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::time::{self, Form, Span, WallClock};
@@ -38,6 +39,9 @@ pub struct Args {
     /// Print one JSON object, for each PATH a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -58,6 +62,7 @@ pub const EXAMPLES: &[Example] = &[
 
 /// Runs the verb.
 pub fn run(args: &Args) -> Result {
+    args.executables.give();
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     let (mut shown, mut last) = (0, None);

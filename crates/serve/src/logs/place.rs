@@ -37,8 +37,16 @@ impl Place {
         self.below.as_ref().map(|(folder, _)| Arc::clone(folder))
     }
 
-    /// Opens the archive.
+    /// Opens the archive. Lost texts are looked for if nobody writes to it: it is opened once then.
     pub fn archive(&self) -> Result<Archive> {
+        let mut archive = self.open()?;
+        if !archive.is_recorded() {
+            archive.recover(&[]);
+        }
+        Ok(archive)
+    }
+
+    fn open(&self) -> Result<Archive> {
         match &self.below {
             None => open_archive(&self.path),
             Some((_, Some(file))) => {

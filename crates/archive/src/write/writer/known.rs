@@ -36,6 +36,7 @@ impl<W: Write> Writer<W> {
                 magic: Some(self.magic),
                 id: Some(id),
                 string: Some(text.to_string()),
+                recovered: false,
             };
             definition.encode(&mut self.fields, &mut self.record);
             self.frame();

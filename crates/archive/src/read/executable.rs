@@ -1,0 +1,114 @@
+//! Executables that logged: their fingerprints, and files that may be one of them.
+//!
+//! A ring or an archive names the file, so another user may have written the name: only a regular
+//! file of a bounded size is read, and without waiting.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use sha1::{Digest, Sha1};
+use timeline::files::open_regular;
+
+use crate::format::preamble::Preamble;
+
+/// The size of the largest executable that is read: the file can be a hole.
+pub const MAX_EXECUTABLE: u64 = 2 << 30;
+/// Bytes that are read at once.
+const AT_ONCE: usize = 1 << 18;
+
+/// An executable, as an archive names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Executable {
+    pub path: PathBuf,
+    pub size: u64,
+    pub sha1: [u8; 20],
+}
+
+/// Why a file is not an executable that logged, or cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// There is no such file, or no right to read it.
+    Unreadable(String),
+    /// It is a directory, a pipe or a device.
+    NoFile,
+    /// It has other bytes.
+    Size {
+        /// How many it has.
+        found: u64,
+        /// How many the executable has.
+        expected: u64,
+    },
+    /// It has as many bytes, but not the same.
+    Digest,
+    /// It is too large, or all files together are.
+    TooLarge,
+    /// The archive has no fingerprint of any executable.
+    Unknown,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misfit::Unreadable(why) => write!(f, "cannot be read: {why}"),
+            Misfit::NoFile => f.write_str("is no file"),
+            Misfit::Size { found, expected } => write!(
+                f,
+                "is not the executable that logged: it has {found} bytes, not {expected}"
+            ),
+            Misfit::Digest => {
+                f.write_str("is not the executable that logged: it has another SHA-1")
+            }
+            Misfit::TooLarge => f.write_str("is too large to be read"),
+            Misfit::Unknown => f.write_str(
+                "cannot be compared: the archive has no fingerprint of the executable that logged",
+            ),
+        }
+    }
+}
+
+impl Executable {
+    /// That of a preamble, if all is known of it.
+    pub fn of(preamble: &Preamble) -> Option<Executable> {
+        Some(Executable {
+            path: PathBuf::from(preamble.path.as_deref()?),
+            size: preamble.size?,
+            sha1: preamble.sha1.as_deref()?.try_into().ok()?,
+        })
+    }
+}
+
+/// Opens a file that may be an executable, and tells its size.
+pub fn open(path: &Path) -> Result<(File, u64), Misfit> {
+    let unreadable = |error: io::Error| Misfit::Unreadable(error.to_string());
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(Misfit::NoFile);
+    }
+    let denied = || Misfit::Unreadable("no permission".into());
+    let file = open_regular(path).ok_or_else(denied)?;
+    let size = file.metadata().map_err(unreadable)?.len();
+    match size > MAX_EXECUTABLE {
+        true => Err(Misfit::TooLarge),
+        false => Ok((file, size)),
+    }
+}
+
+/// Reads as many bytes of a file, piece by piece, and returns how many there were, and their SHA-1.
+pub fn digest(file: &File, most: u64, mut each: impl FnMut(&[u8])) -> io::Result<(u64, [u8; 20])> {
+    let (mut digest, mut size) = (Sha1::new(), 0);
+    let mut buffer = vec![0; AT_ONCE];
+    let mut input = file.take(most);
+    loop {
+        let count = match input.read(&mut buffer) {
+            Ok(0) => return Ok((size, digest.finalize().into())),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        digest.update(&buffer[..count]);
+        each(&buffer[..count]);
+        size += count as u64;
+    }
+}

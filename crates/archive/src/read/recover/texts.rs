@@ -1,0 +1,167 @@
+//! The texts of a file: what stands between zero bytes, and the ends of it.
+//!
+//! Linkers put equal ends of texts in one place, so that one text of a program may be the end of
+//! another one.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+
+use timeline::{Definition, bounded};
+
+use super::variants;
+use super::wanted::Wanted;
+use crate::read::executable::{self, Executable, MAX_EXECUTABLE, Misfit};
+
+/// Bytes of a text that are kept: more than definitions have, so that it is seen to be cut.
+const MOST_TEXT: usize = Definition::LONGEST_TEXT + 4;
+
+/// What is hashed of each text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// All of it.
+    Whole,
+    /// What the library makes of it: messages with types, and channels.
+    Variants,
+    /// The messages of spans.
+    Spans,
+    /// Each end of it.
+    Ends,
+    /// What the library makes of each end.
+    VariantsOfEnds,
+}
+
+/// All phases, the cheap ones first.
+const PHASES: [Phase; 5] = [
+    Phase::Whole,
+    Phase::Variants,
+    Phase::Spans,
+    Phase::Ends,
+    Phase::VariantsOfEnds,
+];
+
+/// What may still be done for all files together.
+pub struct Budget {
+    /// Bytes to read.
+    read: u64,
+    /// Bytes to hash of ends of texts.
+    ends: u64,
+    /// Variants to try.
+    variants: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget {
+            read: 2 * MAX_EXECUTABLE,
+            ends: 1 << 30,
+            variants: 1 << 25,
+        }
+    }
+}
+
+impl Budget {
+    fn reads(&mut self, bytes: u64) -> bool {
+        let is_left = self.read >= bytes;
+        self.read = self.read.saturating_sub(bytes);
+        is_left
+    }
+}
+
+/// Looks for wanted texts in a file, if it is one of those expected. Returns which one it is.
+pub fn search(
+    path: &Path,
+    expected: &[Executable],
+    wanted: &mut Wanted,
+    budget: &mut Budget,
+) -> Result<Executable, Misfit> {
+    let known = expected.first().ok_or(Misfit::Unknown)?;
+    let (mut file, size) = executable::open(path)?;
+    let is_size = |one: &&Executable| one.size == size;
+    if !expected.iter().any(|one| is_size(&one)) {
+        return Err(Misfit::Size {
+            found: size,
+            expected: known.size,
+        });
+    }
+    if !budget.reads(size) {
+        return Err(Misfit::TooLarge);
+    }
+    let before = wanted.begin();
+    let digest = read(&file, size, |text| {
+        try_run(text, Phase::Whole, wanted, budget)
+    })?;
+    let fits = |one: &&Executable| (one.size, one.sha1) == digest;
+    let Some(found) = expected.iter().find(fits) else {
+        wanted.drop_since(before);
+        return Err(Misfit::Digest);
+    };
+    for phase in &PHASES[1..] {
+        if wanted.is_done() || !budget.reads(size) {
+            break;
+        }
+        let unreadable = |error: std::io::Error| Misfit::Unreadable(error.to_string());
+        file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
+        wanted.begin_phase();
+        read(&file, size, |text| try_run(text, *phase, wanted, budget))?;
+    }
+    Ok(found.clone())
+}
+
+/// Gives all texts of a file, cut to what definitions have, and returns its size and SHA-1.
+fn read(file: &File, size: u64, mut each: impl FnMut(&[u8])) -> Result<(u64, [u8; 20]), Misfit> {
+    let mut text = Vec::with_capacity(MOST_TEXT);
+    let mut take = |piece: &[u8]| {
+        let mut parts = piece.split(|byte| *byte == 0);
+        let mut part = parts.next();
+        while let Some(bytes) = part {
+            let room = MOST_TEXT - text.len();
+            text.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            part = parts.next();
+            if part.is_some() {
+                if !text.is_empty() {
+                    each(&text);
+                }
+                text.clear();
+            }
+        }
+    };
+    let digest = executable::digest(file, size, &mut take);
+    take(&[0]);
+    digest.map_err(|error| Misfit::Unreadable(error.to_string()))
+}
+
+/// Tries what stands between two zero bytes of a file.
+fn try_run(run: &[u8], phase: Phase, wanted: &mut Wanted, budget: &mut Budget) {
+    if wanted.is_done() {
+        return;
+    }
+    if phase == Phase::Whole {
+        return wanted.try_text(&bounded(&String::from_utf8_lossy(run)));
+    }
+    // Most of a file is code and tables: nobody logs such bytes.
+    let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, 7..=13 | 27);
+    let Ok(text) = std::str::from_utf8(run) else {
+        return;
+    };
+    if run.iter().any(is_control) {
+        return;
+    }
+    match phase {
+        Phase::Variants => return variants::try_all(text, wanted, &mut budget.variants),
+        Phase::Spans => return variants::try_spans(text, wanted, &mut budget.variants),
+        _ => {}
+    }
+    for (start, _) in text.char_indices().skip(1) {
+        let end = &text[start..];
+        let cost = end.len() as u64 + 64;
+        if budget.ends < cost {
+            return;
+        }
+        budget.ends -= cost;
+        match phase {
+            Phase::VariantsOfEnds => variants::try_all(end, wanted, &mut budget.variants),
+            _ => wanted.try_text(end),
+        }
+    }
+}
