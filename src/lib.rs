@@ -44,6 +44,8 @@ pub mod dump;
 mod error;
 #[cfg(not(loom))]
 mod event;
+#[cfg(all(feature = "digests", not(loom)))]
+pub mod executable;
 #[cfg(not(loom))]
 pub mod files;
 #[cfg(not(loom))]
@@ -103,6 +105,7 @@ pub use self::{
     layout::{Bound, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
     lifecycle::{is_former, name_before, remove, unlink, users},
     list::{Listed, list, names},
+    ring::executables::{Executable, Joined},
     ring::processes::Writer,
     ring::threads::Thread,
     save::Saved,

@@ -23,7 +23,7 @@ use crate::layout::words::{Cursor, Entry, State};
 use crate::layout::{Bound, ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::system_names::SystemNames;
-use crate::ring::{Storage, threads};
+use crate::ring::{Storage, executables, threads};
 use crate::segment::{self, Segment};
 use crate::shm::{self, Demand, Record, Room, Shortage, store_bytes};
 use crate::source::{self, Event, Groups, Held};
@@ -44,15 +44,25 @@ pub struct Saved {
 /// Bytes of the pieces of a table that are left as holes where they are zeros.
 const PIECE: usize = 64 << 10;
 
+/// The identity of a process, and the SHA-1 of its executable.
+pub(crate) type Digest = (u32, [u8; 20]);
+
 /// Whether an event is wanted.
 pub(crate) type Wanted<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
 
 /// Saves the wanted events of `segment` to `file`; all of them if there is no function. The file is
 /// written under a temporary name.
-pub(crate) fn save(segment: &Segment, file: &Path, wanted: Option<Wanted>) -> Result<Saved> {
+///
+/// `digests`: the SHA-1 of the executables of processes, by their identities.
+pub(crate) fn save(
+    segment: &Segment,
+    file: &Path,
+    wanted: Option<Wanted>,
+    digests: &[Digest],
+) -> Result<Saved> {
     let replacement = Replacement::of(file)?;
     refuse_long(segment, file)?;
-    replacement.write(|out| whole(segment, out, wanted))
+    replacement.write(|out| whole(segment, out, wanted, digests))
 }
 
 /// Saves all events of a timeline that this process may write to. It looks at the clock before,
@@ -62,14 +72,16 @@ pub(crate) fn save_own(segment: &Segment, file: &Path) -> Result<Saved> {
     if Held::of(&segment.ring).newest > begin_of_newest {
         segment.look_at_clock();
     }
-    save(segment, file, None)
+    // A program does not hash its executable.
+    save(segment, file, None, &[])
 }
 
 /// Saves all events of `segment` to a new file. It has no name before it is whole.
-pub(crate) fn save_new(segment: &Segment, file: &Path) -> Result<Saved> {
+pub(crate) fn save_new(segment: &Segment, file: &Path, digests: &[Digest]) -> Result<Saved> {
     let new = NewFile::at(file).map_err(|e| Error::io("create", file, e))?;
     refuse_long(segment, file)?;
-    let written = whole(segment, new.file(), None).map_err(|e| Error::io("write", file, e))?;
+    let written = whole(segment, new.file(), None, digests);
+    let written = written.map_err(|e| Error::io("write", file, e))?;
     new.keep().map_err(|e| Error::io("write", file, e))?;
     Ok(written)
 }
@@ -86,11 +98,17 @@ fn refuse_long(segment: &Segment, file: &Path) -> Result<()> {
     }
 }
 
-fn whole(segment: &Segment, out: &File, wanted: Option<Wanted>) -> std::io::Result<Saved> {
+fn whole(
+    segment: &Segment,
+    out: &File,
+    wanted: Option<Wanted>,
+    digests: &[Digest],
+) -> std::io::Result<Saved> {
     let mut snapshot = Snapshot {
         segment,
         out,
         wanted,
+        digests,
         room: Room::of(0, shm::is_in_memory(out), Demand::Snapshot),
     };
     let saved = snapshot.write()?;
@@ -117,6 +135,7 @@ struct Snapshot<'a> {
     segment: &'a Segment,
     out: &'a File,
     wanted: Option<Wanted<'a>>,
+    digests: &'a [Digest],
     room: Room,
 }
 
@@ -145,7 +164,7 @@ impl Snapshot<'_> {
         self.chunks(&chunks)?;
         self.lanes(&chunks, &cut)?;
         self.threads()?;
-        self.region(geometry.process())?;
+        self.processes()?;
         self.region(geometry.enable())?;
         let defined = self.segment.definitions.count();
         let definitions = geometry.definition();
@@ -346,6 +365,18 @@ impl Snapshot<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Writes the process records, with the digests of executables that are known by now.
+    fn processes(&mut self) -> std::io::Result<()> {
+        let geometry = &self.segment.geometry;
+        let region = geometry.process();
+        let mut bytes = vec![0; region.length as usize];
+        self.segment.map.read(region.offset, &mut bytes);
+        for (identity, sha1) in self.digests {
+            executables::put_sha1(&mut bytes, geometry, *identity, sha1);
+        }
+        self.out.write_all_at(&bytes, region.offset)
     }
 
     fn region(&mut self, region: Region) -> std::io::Result<()> {

@@ -128,6 +128,9 @@ fn shown(attached: &Attached) {
     }
     let _ = attached.definition(EventId(u32::MAX));
     let _ = format!("{:?}", attached.info());
+    for joined in attached.processes() {
+        let _ = attached.sha1(&joined);
+    }
     let mut shown = Vec::new();
     dump::write(attached, Some(100), &mut shown).expect("memory takes everything");
 }

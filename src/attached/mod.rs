@@ -2,6 +2,8 @@
 
 #[cfg(feature = "symbols")]
 mod frames;
+mod joined;
+mod processes;
 mod times;
 
 use std::collections::HashMap;
@@ -24,6 +26,7 @@ use crate::source::{
     self, Event, Events, Follow, FollowFrom, Frame, Held, Order, PlacedEvent, Source, ThreadRef,
 };
 use crate::sync::{AtomicU64, Ordering};
+use processes::Processes;
 use times::Times;
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
@@ -58,6 +61,7 @@ pub struct Attached {
     text_left: AtomicU64,
     #[cfg(feature = "symbols")]
     frames: frames::Frames,
+    processes: Processes,
 }
 
 /// How many times the size of the string table may be copied into definitions, which share their
@@ -97,6 +101,7 @@ impl Attached {
             file,
             #[cfg(feature = "symbols")]
             frames: frames::Frames::default(),
+            processes: Processes::default(),
         })
     }
 
@@ -287,6 +292,7 @@ impl Attached {
                 recorded.thread.name = Some(name.to_string());
             }
         }
+        recorded.thread.executable = self.processes.executable(map, geometry, &recorded);
         Some(recorded.thread)
     }
 
@@ -368,7 +374,12 @@ impl Attached {
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
     pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
         self.keep_clock();
-        save::save(&self.segment, file.as_ref(), None)
+        save::save(
+            &self.segment,
+            file.as_ref(),
+            None,
+            &self.processes.digests(&self.segment),
+        )
     }
 
     /// Saves a snapshot to a new file, which has no name before it is whole. A file of this name is
@@ -393,7 +404,11 @@ impl Attached {
     /// ```
     pub fn save_new(&self, file: impl AsRef<Path>) -> Result<Saved> {
         self.keep_clock();
-        save::save_new(&self.segment, file.as_ref())
+        save::save_new(
+            &self.segment,
+            file.as_ref(),
+            &self.processes.digests(&self.segment),
+        )
     }
 
     /// Saves a snapshot with only those events for which `is_wanted` returns true, also of the
@@ -428,7 +443,13 @@ impl Attached {
         is_wanted: impl FnMut(&Event) -> bool,
     ) -> Result<Saved> {
         self.keep_clock();
-        save::save(&self.segment, file.as_ref(), Some(Box::new(is_wanted)))
+        let wanted: save::Wanted = Box::new(is_wanted);
+        save::save(
+            &self.segment,
+            file.as_ref(),
+            Some(wanted),
+            &self.processes.digests(&self.segment),
+        )
     }
 }
 

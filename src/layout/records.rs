@@ -171,8 +171,9 @@ record! {
 }
 
 record! {
-    /// A process that writes, or wrote.
-    Process: 64 {
+    /// A process that writes, or wrote. Its executable is on cache lines of its own, which nobody
+    /// reads who looks whether it lives.
+    Process: 384 {
         /// Generation << 16 | slot + 1; 0 = free, or being written.
         0 pub identity: AtomicU32,
         /// Process id.
@@ -190,6 +191,17 @@ record! {
         48 pub left: AtomicU64,
         /// Inode of its time namespace.
         56 pub time_namespace: AtomicU64,
+        /// The path of its executable, NUL-padded; empty = not known.
+        64 pub executable: [AtomicU8; 256],
+        /// Bytes of that file; 0 = not known, as the two below.
+        320 pub size: AtomicU64,
+        /// When it was written, in nanoseconds since the epoch.
+        328 pub modified: AtomicU64,
+        /// Its inode.
+        336 pub inode: AtomicU64,
+        /// Its SHA-1; zeros = not known.
+        344 pub sha1: [AtomicU8; 20],
+        364 _unused: [AtomicU8; 20],
     }
 }
 

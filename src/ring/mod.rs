@@ -70,6 +70,8 @@ pub mod writer;
 #[cfg(not(loom))]
 pub mod cut;
 #[cfg(not(loom))]
+pub mod executables;
+#[cfg(not(loom))]
 pub mod handle;
 #[cfg(not(loom))]
 pub mod known;

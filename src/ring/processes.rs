@@ -25,7 +25,7 @@ use std::fs::File;
 
 use super::life::{KernelProcess, Seen, View, proc_path};
 use super::memory::Shared;
-use super::{handle, lanes, threads};
+use super::{executables, handle, lanes, threads};
 use crate::error::User;
 use crate::layout::Geometry;
 use crate::layout::records::{FOUND_DEAD, Process};
@@ -191,6 +191,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         number(&record.joined, ticks);
         number(&record.left, 0);
         store_bytes(&record.name, &process_name());
+        executables::describe(record);
         let mine = identity(serial, slot);
         record.identity.store(mine, Ordering::Release);
         return Some(mine);

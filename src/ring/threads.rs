@@ -20,6 +20,9 @@
 //! A thread may change its name and group while it runs. Then its record keeps its identity, and
 //! `renames` is odd meanwhile.
 
+use std::sync::Arc;
+
+use super::executables::Executable;
 use crate::layout::records::{FLAG_SYSTEM_NAME, THREAD_GROUP, THREAD_NAME};
 use crate::layout::{Geometry, records};
 use crate::shm::{
@@ -47,6 +50,8 @@ pub struct Thread {
     pub group: Option<String>,
     /// The name of its process. Only in an archive can it be missing.
     pub process: Option<String>,
+    /// The executable of its process, if that is known.
+    pub executable: Option<Arc<Executable>>,
 }
 
 fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, records::Thread> {
@@ -360,6 +365,8 @@ pub struct Recorded {
     pub process: u32,
     /// Changes when its names do.
     pub renames: u32,
+    /// Ticks of its first event.
+    pub start: u64,
 }
 
 /// The thread of that identity, if its record is still there.
@@ -393,7 +400,9 @@ pub fn read(copy: &[u8]) -> Option<Recorded> {
             name: is_named.then(|| text(&record.name)),
             group: (is_named && !group.is_empty()).then_some(group),
             process: Some(text(&record.process_name)),
+            executable: None,
         },
+        start: record.start.load(Ordering::Relaxed),
         is_system_named: is_named && flags & FLAG_SYSTEM_NAME != 0,
         process: number(&record.live),
         renames,

@@ -37,6 +37,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 
+use crate::sync::AtomicU8;
+
 /// Reads the start of a small file into `buffer`, without allocating; empty if it cannot be read.
 pub fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> &'a [u8] {
     let read =
@@ -154,6 +156,32 @@ pub fn process_name() -> [u8; 16] {
         .len();
     name[length..].fill(0);
     name
+}
+
+/// The file of the calling program: bytes, when it was written in nanoseconds since the epoch, and
+/// inode; zeros if they are not known. Its path is stored, cut and NUL-padded. Does not allocate.
+// Not inline: a first event has a bound on its stack.
+#[inline(never)]
+pub fn own_executable(path: &[AtomicU8; 256]) -> (u64, u64, u64) {
+    let mut text = [0_u8; 256];
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    let own = c"/proc/self/exe";
+    // SAFETY: the path is NUL-terminated, and the kernel writes at most 255 bytes.
+    let length = unsafe { libc::readlink(own.as_ptr(), text.as_mut_ptr().cast(), 255) };
+    text[usize::try_from(length).unwrap_or(0)..].fill(0);
+    store_bytes(path, &text);
+    // SAFETY: as in `inode`.
+    unsafe {
+        if libc::stat(own.as_ptr(), stat.as_mut_ptr()) != 0 {
+            return (0, 0, 0);
+        }
+        let stat = stat.assume_init();
+        let seconds = stat.st_mtime.cast_unsigned();
+        let modified = seconds
+            .wrapping_mul(1_000_000_000)
+            .wrapping_add(stat.st_mtime_nsec.cast_unsigned());
+        (stat.st_size.cast_unsigned(), modified, stat.st_ino)
+    }
 }
 
 /// Keeps the library that holds `code` loaded for good, even if its host closes it: threads that

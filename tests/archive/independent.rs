@@ -12,6 +12,7 @@ use timeline_import::Importer;
 
 use crate::samples::{all_values, archive, frames};
 use crate::support::root;
+use crate::told;
 
 /// The first Python of PATH that has the module msgpack: without it, our programs would only agree
 /// with themselves.
@@ -50,7 +51,7 @@ fn python(file: &Path, arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -102,28 +103,6 @@ fn ours(archive: &Archive) -> Vec<Value> {
         .collect()
 }
 
-fn program(preamble: &Preamble) -> Value {
-    json!({
-        "magic": preamble.magic,
-        "path": preamble.path,
-        "size": preamble.size,
-        "sha1": preamble.sha1.as_deref().map(hex),
-        "host": preamble.host,
-        "boot": preamble.boot_id,
-        "pid": preamble.pid,
-        "timeline": preamble.timeline,
-        "anchors": preamble.anchors,
-        "clock": preamble.clock,
-        "writer": preamble.writer,
-        "created": preamble.created,
-        "nodes": preamble.nodes,
-        "steps": preamble.steps.iter().flat_map(|step| {
-            [step.ticks, step.after_ticks, step.after, step.before, step.unix]
-        }).collect::<Vec<_>>(),
-        "rate": preamble.rate,
-    })
-}
-
 /// Reads a file as we do and as Python does: each field of each record must be the same. What both
 /// found.
 pub fn agree(file: &Path) -> Vec<Value> {
@@ -147,12 +126,16 @@ pub fn agree(file: &Path) -> Vec<Value> {
                 })
             });
             assert_eq!(found.as_ref(), Some(symbol));
+        } else if let Some(process) = line.get("process").filter(|process| process.is_object()) {
+            let known = archive.processes(process["magic"].as_u64().unwrap_or(0));
+            let known: Vec<_> = known.iter().map(told::process).collect();
+            assert!(known.contains(process), "{process} is not among {known:?}");
         } else {
             return line.get("string").is_none();
         }
         false
     });
-    let preambles: Vec<_> = archive.preambles().into_iter().map(program).collect();
+    let preambles: Vec<_> = archive.preambles().into_iter().map(told::program).collect();
     assert_eq!(programs, preambles);
     let ours = ours(&archive);
     assert_eq!(theirs.len(), ours.len());

@@ -35,3 +35,4 @@ mod recording;
 mod restart;
 mod rotation;
 mod samples;
+mod told;

@@ -95,6 +95,9 @@ typedef struct {
   uint64_t start, pid_namespace, joined;
   char name[16];
   uint64_t left, time_namespace;
+  char executable[256];
+  uint64_t size, modified, inode;
+  unsigned char sha1[20], unused[20];
 } process_t;
 
 typedef struct {
@@ -231,7 +234,7 @@ AT(thread_t, renames, 52);
 AT(thread_t, name, 56);
 AT(thread_t, group, 96);
 
-SIZE(process_t, 64);
+SIZE(process_t, 384);
 AT(process_t, identity, 0);
 AT(process_t, pid, 4);
 AT(process_t, start, 8);
@@ -240,6 +243,11 @@ AT(process_t, time_namespace, 56);
 AT(process_t, joined, 24);
 AT(process_t, name, 32);
 AT(process_t, left, 48);
+AT(process_t, executable, 64);
+AT(process_t, size, 320);
+AT(process_t, modified, 328);
+AT(process_t, inode, 336);
+AT(process_t, sha1, 344);
 
 SIZE(lane_t, 64);
 AT(lane_t, cursor, 0);

@@ -18,6 +18,7 @@ mod damaged;
 mod demo;
 mod events;
 mod examples;
+mod executables;
 mod filters;
 mod following;
 mod foreign;

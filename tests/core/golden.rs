@@ -142,6 +142,11 @@ fn tables(b: &mut [u8], g: &Geometry) {
         process.identity = (1 << 16 | 1).into();
         process.pid = 4000.into();
         process.name = padded("program");
+        process.executable = padded("/usr/bin/program");
+        process.size = 12_345_678.into();
+        process.modified = EPOCH.into();
+        process.inode = 4_711.into();
+        process.sha1 = [0xa5; 20].map(Into::into);
     });
 }
 

@@ -28,7 +28,8 @@ FIELDS = {2: "file", 3: "line", 4: "backtrace", 5: "thread", 6: "level", 7: "tic
 PREAMBLE = {1: "magic", 2: "path", 3: "size", 4: "sha1", 5: "host", 6: "boot", 7: "pid", 8: "timeline", 9: "anchors",
             10: "clock", 11: "writer", 12: "created", 13: "nodes", 14: "steps", 15: "rate"}
 SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid"}
-TAGS = (0, 1, 2, 16, 17, 127)
+PROCESS = {1: "magic", 2: "pid", 3: "joined", 4: "name", 5: "path", 6: "size", 7: "sha1"}
+TAGS = (0, 1, 2, 3, 16, 17, 127)
 STRINGS = ("file", "thread", "format", "category", "process")
 
 
@@ -592,7 +593,7 @@ def main(path, with_names):
     if start < at:
         damage.append([start, at])
 
-    programs, symbols, strings, missed, events, covered = [], [], {}, 0, [], {}
+    programs, symbols, processes, strings, missed, events, covered = [], [], {}, {}, 0, [], {}
     for tag, fields in records:
         magic = number(fields.get(1)) or 0
         if tag == 0:
@@ -601,6 +602,10 @@ def main(path, with_names):
             strings.setdefault((magic, fields[2]), text(fields[3]))
         elif tag == 2:
             symbols.append(named(SYMBOL, fields))
+        elif tag == 3 and number(fields.get(2)) is not None:
+            process = named(PROCESS, fields)
+            known = processes.setdefault((magic, process["pid"], process["joined"]), process)
+            processes[magic, process["pid"], process["joined"]] = {**process, "sha1": process["sha1"] or known["sha1"]}
         elif tag == 16:
             assert fields[2] in (b"lz4", b"lz4+kinds", b"lz4+columns", b"zstd+columns")
             block = zstd(fields[9], fields[3]) if fields[2].startswith(b"zstd") else expand(fields[9], fields[3])
@@ -639,6 +644,8 @@ def main(path, with_names):
             print(json.dumps({"string": [magic, id, string]}))
         for symbol in symbols:
             print(json.dumps({"symbol": symbol}))
+        for process in processes.values():
+            print(json.dumps({"process": process}))
     important = set()
     for magic, fields in events:
         if number(fields.get(16)) == 1 << 15 and number(fields.get(17)) is not None:

@@ -98,7 +98,7 @@ class Timeline:
             self.region[name] = (offset, length, stride)
         counts = (self.definitions, self.definitions, self.threads, self.processes,
                   self.lanes, self.chunks, self.entries)
-        least = (1, 64, 128, 64, 64, 64, 64)
+        least = (1, 64, 128, 384, 64, 64, 64)
         for name, count, size in zip(REGIONS, counts, least):
             _, length, stride = self.region[name]
             expect(stride >= size and length == count * stride, "length and stride: " + name)
@@ -364,8 +364,24 @@ class Timeline:
             return self.data[at + place:at + place + size].split(b"\0")[0].decode(errors="replace")
 
         is_named = self.u32(at + 52) % 2 == 0
-        return {"pid": self.u32(at + 8), "process": text(32, 16), "name": text(56, 40) if is_named else None,
+        return {"executable": self.executable(self.u32(at + 12), self.u32(at + 8), self.u64(at + 16)), "pid": self.u32(at + 8), "process": text(32, 16), "name": text(56, 40) if is_named else None,
                 "group": text(96, 32) if is_named else ""}
+
+    def executable(self, live, pid, start):
+        """The path of the executable of a process, or "" if it is not known."""
+        fitting = []
+        for slot in range(self.processes):
+            at = self.record("processes", slot)
+            left = self.u64(at + 48) & ~(1 << 63)
+            if self.u32(at) == 0:
+                continue
+            if live:
+                is_it = self.u32(at) == live
+            else:
+                is_it = self.u32(at + 4) == pid and self.u64(at + 24) <= start and (not left or start <= left)
+            if is_it:
+                fitting.append(self.data[at + 64:at + 320].split(b"\0")[0].decode(errors="replace"))
+        return fitting[0] if len(fitting) == 1 else ""
 
     def line(self, at, cycles, missed, is_important):
         event, core = self.u32(at + 8), self.u16(at + 12)
@@ -400,6 +416,8 @@ class Timeline:
             "event": event,
             "args": list(map(plain, values)) if kind == 2 else dict(zip(by_name, named)),
         }
+        if thread and thread["executable"]:
+            line["executable"] = thread["executable"]
         if cut:
             line["cut"] = [by_name[place] if kind == 1 else place for place in cut]
         if thread and thread["group"]:

@@ -34,6 +34,7 @@ pub use error::{Error, Result};
 pub use format::event::{Event, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::frame::MAGIC;
 pub use format::preamble::Preamble;
+pub use format::process::ProcessRecord;
 pub use format::symbol::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
 pub use read::archive::Archive;

@@ -50,6 +50,11 @@ pub fn rate(rate: f64, thing: &str) -> String {
     format!("{number} {word} a second")
 }
 
+/// Bytes, as other tools print digests.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// A number of 64 bits for programs: many read only 53 bits of a JSON number.
 pub fn hex(number: Option<u64>) -> Option<String> {
     number.map(|number| format!("{number:#018x}"))

@@ -14,7 +14,7 @@ fn example() -> Vec<u8> {
 
 /// The ticks of the first event.
 fn first(example: &[u8]) -> u64 {
-    u64::from_le_bytes(example[0xb000..0xb008].try_into().unwrap())
+    u64::from_le_bytes(example[0x1f000..0x1f008].try_into().unwrap())
 }
 
 /// A timeline with another clock, rate and anchors: ticks, nanoseconds of the monotonic clock, and

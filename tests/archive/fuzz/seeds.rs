@@ -7,7 +7,9 @@ use std::mem::offset_of;
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix, read_str_len};
 use timeline::layout::Header;
 use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_out, values};
-use timeline_archive::{Archive, Form, Keeping, Output, Preamble, RawEvent, Recorder, Writer};
+use timeline_archive::{
+    Archive, Form, Keeping, Output, Preamble, ProcessRecord, RawEvent, Recorder, Writer,
+};
 
 use super::targets::{archive_framed, frames, ring, scratch::Scratch};
 use super::{elf, intervals, searching};
@@ -99,6 +101,17 @@ fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
         nodes: vec![0, 0, 1, 255],
         ..Preamble::default()
     });
+    for (pid, joined) in [(100, 1), (100, 2), (101, 1)] {
+        writer.process(&ProcessRecord {
+            magic: Some(magic),
+            pid: Some(pid),
+            joined: Some(joined),
+            name: Some("program".into()),
+            path: Some("/bin/program".into()),
+            size: Some(4_711),
+            sha1: (joined == 1).then(|| vec![7; 20]),
+        });
+    }
     writer.missed(0, None, &[]).expect("memory");
     for address in 0x7fff_0000..0x7fff_0003 {
         let frame = Frame {
@@ -383,6 +396,18 @@ fn changes() -> Vec<(&'static str, Vec<u8>)> {
         (
             "strings",
             list(1, &[(offset_of!(Header, strings_used), &[0xff; 8])]),
+        ),
+        // All of the process table, with executables of any version at a place that never ends.
+        (
+            "endless-processes",
+            list(
+                0,
+                &[
+                    (0x5000, &[&[1, 0, 1, 0][..], &[0xff; 60]].concat()),
+                    (0x5040, b"/dev/zero\0"),
+                    (0x5180, &[0xff; 200]),
+                ],
+            ),
         ),
         // A program that never ends; newer than the ring it would not be read.
         (

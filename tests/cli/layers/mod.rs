@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 22] = [
+const LAYERS: [&str; 23] = [
     "derives",
     "dump",
     "list",
@@ -24,6 +24,7 @@ const LAYERS: [&str; 22] = [
     "source",
     "lifecycle",
     "segment",
+    "executable",
     "ring",
     "symbols",
     "event",

@@ -8,22 +8,11 @@ use std::collections::BTreeMap;
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
 use crate::format::preamble::Preamble;
+use crate::format::process::ProcessRecord;
+use crate::format::string::StringDefinition;
 use crate::format::symbol::Symbol;
 use crate::format::tag;
 use timeline::msgpack::{Fields, Input};
-
-/// The definition of a string.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StringDefinition {
-    /// The magic of its program and ring.
-    pub magic: Option<u64>,
-    /// The number.
-    pub id: Option<u64>,
-    /// The string.
-    pub string: Option<String>,
-    /// Whether it was lost, and found again in an executable.
-    pub recovered: bool,
-}
 
 /// Many events, compressed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -119,6 +108,8 @@ pub enum Record<'a> {
     String(StringDefinition),
     /// See [`Symbol`].
     Symbol(Symbol),
+    /// See [`ProcessRecord`].
+    Process(ProcessRecord),
     /// See [`SingleEvent`].
     Event,
     /// See [`Block`].
@@ -142,28 +133,6 @@ fn paired(input: &mut Input) -> Option<Vec<(u64, u64)>> {
     input.numbers(&mut flat)?;
     let pairs = flat.chunks_exact(2).map(|pair| (pair[0], pair[1]));
     Some(pairs.collect())
-}
-
-impl StringDefinition {
-    /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
-        fields.number(1, self.magic);
-        fields.number(2, self.id);
-        fields.text(3, self.string.as_deref());
-        fields.number(4, self.recovered.then_some(1));
-        fields.finish(tag::STRING, out);
-    }
-
-    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
-        match field {
-            1 => self.magic = input.number()?,
-            2 => self.id = input.number()?,
-            3 => self.string = input.text()?,
-            4 => self.recovered = input.number()? == Some(1),
-            _ => input.skip()?,
-        }
-        Some(())
-    }
 }
 
 impl<'a> Block<'a> {
@@ -317,6 +286,7 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a
         Some(tag::PREAMBLE) => Record::Preamble(read(input, n, Preamble::field)?),
         Some(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
         Some(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
+        Some(tag::PROCESS) => Record::Process(read(input, n, ProcessRecord::field)?),
         Some(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
         Some(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
         _ => Record::Unknown,

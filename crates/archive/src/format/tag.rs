@@ -6,6 +6,8 @@ pub const PREAMBLE: u8 = 0;
 pub const STRING: u8 = 1;
 /// The name of an address.
 pub const SYMBOL: u8 = 2;
+/// A process, and its executable.
+pub const PROCESS: u8 = 3;
 /// Many events, compressed.
 pub const BLOCK: u8 = 16;
 /// The number of events that were overwritten before they were recorded.

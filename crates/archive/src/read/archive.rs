@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::format::file_name::missing_between;
 use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
+use crate::format::process::ProcessRecord;
 use crate::format::symbol::Symbol;
 use crate::read::bytes::{Bytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
@@ -323,6 +324,11 @@ impl Archive {
     /// The first preamble with this magic.
     pub fn preamble(&self, magic: u64) -> Option<&Preamble> {
         self.names.program(magic)
+    }
+
+    /// The processes that logged to a ring, with their executables.
+    pub fn processes(&self, magic: u64) -> Vec<ProcessRecord> {
+        self.names.processes(magic)
     }
 
     /// The magics of the events.

@@ -5,18 +5,14 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use sha1::{Digest, Sha1};
+use timeline::executable::MAX_EXECUTABLE;
 use timeline::files::open_regular;
 
 use crate::format::preamble::Preamble;
-
-/// The size of the largest executable that is read: the file can be a hole.
-pub const MAX_EXECUTABLE: u64 = 2 << 30;
-/// Bytes that are read at once.
-const AT_ONCE: usize = 1 << 18;
+use crate::format::process::ProcessRecord;
 
 /// An executable, as an archive names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,10 +67,19 @@ impl fmt::Display for Misfit {
 impl Executable {
     /// That of a preamble, if all is known of it.
     pub fn of(preamble: &Preamble) -> Option<Executable> {
+        Executable::new(&preamble.path, preamble.size, &preamble.sha1)
+    }
+
+    /// That of a process, if all is known of it.
+    pub fn of_process(process: &ProcessRecord) -> Option<Executable> {
+        Executable::new(&process.path, process.size, &process.sha1)
+    }
+
+    fn new(path: &Option<String>, size: Option<u64>, sha1: &Option<Vec<u8>>) -> Option<Executable> {
         Some(Executable {
-            path: PathBuf::from(preamble.path.as_deref()?),
-            size: preamble.size?,
-            sha1: preamble.sha1.as_deref()?.try_into().ok()?,
+            path: PathBuf::from(path.as_deref()?),
+            size: size?,
+            sha1: sha1.as_deref()?.try_into().ok()?,
         })
     }
 }
@@ -92,23 +97,5 @@ pub fn open(path: &Path) -> Result<(File, u64), Misfit> {
     match size > MAX_EXECUTABLE {
         true => Err(Misfit::TooLarge),
         false => Ok((file, size)),
-    }
-}
-
-/// Reads as many bytes of a file, piece by piece, and returns how many there were, and their SHA-1.
-pub fn digest(file: &File, most: u64, mut each: impl FnMut(&[u8])) -> io::Result<(u64, [u8; 20])> {
-    let (mut digest, mut size) = (Sha1::new(), 0);
-    let mut buffer = vec![0; AT_ONCE];
-    let mut input = file.take(most);
-    loop {
-        let count = match input.read(&mut buffer) {
-            Ok(0) => return Ok((size, digest.finalize().into())),
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        digest.update(&buffer[..count]);
-        each(&buffer[..count]);
-        size += count as u64;
     }
 }

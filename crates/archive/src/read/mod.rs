@@ -28,6 +28,7 @@ pub(crate) mod newest;
 pub(crate) mod open;
 pub(crate) mod ordered;
 pub(crate) mod outline;
+pub(crate) mod processes;
 pub(crate) mod recorded;
 pub(crate) mod recover;
 pub(crate) mod recovery;

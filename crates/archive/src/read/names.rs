@@ -10,12 +10,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
-use timeline::{Definition, EventId, Object, Priority, Syntax, Thread, ThreadRef, bounded};
+use timeline::{
+    Definition, EventId, Executable, Object, Priority, Syntax, Thread, ThreadRef, bounded,
+};
 
 use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};
 use crate::format::preamble::Preamble;
+use crate::format::process::ProcessRecord;
 use crate::format::record::Record;
 use crate::format::symbol::Symbol;
+use crate::read::processes::Processes;
 
 /// An event keeps the number that it has in its ring if that is below this, and no event of another
 /// ring has it already.
@@ -48,6 +52,7 @@ pub struct Names {
     symbols_digest: AtomicU64,
     /// Whether a copy was cut because all are too long together.
     are_cut: AtomicBool,
+    processes: Mutex<Processes>,
     definitions: FrozenMap<u32, Box<Definition>>,
     numbered: Mutex<Definitions>,
     threads: Mutex<Threads>,
@@ -124,8 +129,19 @@ impl Names {
                     self.symbols.insert(key, Box::new(symbol));
                 }
             }
+            Record::Process(process) => lock(&self.processes).take(process),
             _ => {}
         }
+    }
+
+    /// The executable of a process, if it is known.
+    fn executable(&self, magic: u64, pid: Option<u64>) -> Option<Arc<Executable>> {
+        lock(&self.processes).executable(magic, pid)
+    }
+
+    /// The processes that logged to a ring.
+    pub fn processes(&self, magic: u64) -> Vec<ProcessRecord> {
+        lock(&self.processes).of(magic).cloned().collect()
     }
 
     /// The preambles of all programs and rings.
@@ -317,6 +333,7 @@ impl Names {
             name: text(raw.name),
             group: text(raw.group),
             process: text(raw.process),
+            executable: self.executable(magic, raw.pid),
         })
     }
 
@@ -356,7 +373,7 @@ impl Definitions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::record::StringDefinition;
+    use crate::format::string::StringDefinition;
 
     fn raw(event: u64, format: Option<u64>) -> RawDefinition {
         RawDefinition {

@@ -9,7 +9,7 @@ use timeline::msgpack::Fields;
 
 use crate::error::{Error, Result};
 use crate::format::frame::{self, Checksum};
-use crate::format::record::StringDefinition;
+use crate::format::string::StringDefinition;
 use crate::read::archive::Archive;
 use crate::read::follow::is_recorded;
 use crate::read::marks;

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use sha1::{Digest, Sha1};
+use timeline::executable::digest;
 use timeline::{Attached, Info, files};
 
 use crate::format::digest::first_word;
 use crate::format::preamble::Preamble;
-use crate::read::executable::{digest, open};
+use crate::read::executable::open;
 
 impl Preamble {
     /// Makes the preamble of a ring, with everything that can be found out about it.

@@ -76,6 +76,11 @@ impl Contents {
                 known.addresses.extend(address);
                 return;
             }
+            Some(Record::Process(process)) => {
+                let known = self.known.entry(process.magic.unwrap_or(0)).or_default();
+                known.process(&process);
+                return;
+            }
             Some(Record::Event) => return self.take_event(),
             Some(Record::Block(block)) => (block.magic, block.positions),
             Some(Record::Missed(missed)) => {

@@ -38,7 +38,8 @@ use crate::unmatched::{self, Whole};
 ///
 /// With --json, each line is an object with the fields ticks, time (RFC 3339, UTC), unix_ns (the
 /// nanoseconds since 1970, as a text, because numbers of that size are rounded by many programs),
-/// cycles (since the next older event), core, node, tid, pid, thread, process, category, priority,
+/// cycles (since the next older event), core, node, tid, pid, thread, process, executable (the path
+/// of its file, if that is known; info has size and SHA-1), category, priority,
 /// message, template, event (the number of the definition) and args (an object; an argument name
 /// that a message uses again becomes name_2). Unknown fields are null. If a message was lost, its
 /// values are named by their positions, beginning with 0. An event with a printf format has file

@@ -8,7 +8,7 @@ use timeline::{Order, Source};
 use timeline_archive::{Archive, Preamble};
 use timeline_import::CLOCK;
 
-use super::{spaced, steps};
+use super::{processes, spaced, steps};
 use crate::failure::INFALLIBLE;
 use crate::format::{self, Bytes, Count, Rate, things};
 use crate::health;
@@ -100,6 +100,9 @@ impl<'a> Found<'a> {
         }
         for program in archive.programs() {
             lines.extend(lines_of(&program));
+            let known = processes::of_archive(archive, program.magic);
+            let told = known.iter().map(processes::line);
+            lines.extend(told.map(|process| ("  process", process)));
         }
         lines
     }
@@ -127,7 +130,14 @@ impl<'a> Found<'a> {
         let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
         let mut clock = WallClock::new(Form::Rfc3339);
         let mut time = |nanos: Option<u64>| nanos.map(|nanos| clock.format(nanos).to_string());
-        let programs: Vec<_> = archive.programs().iter().map(object_of).collect();
+        let programs = archive.programs();
+        let programs = programs.iter().map(|program| {
+            let mut object = object_of(program);
+            let known = processes::of_archive(archive, program.magic);
+            object["processes"] = processes::objects(&known).into();
+            object
+        });
+        let programs: Vec<_> = programs.collect();
         json!({
             "path": path,
             "archive": true,
@@ -171,8 +181,7 @@ fn ticks_per_second(program: &Preamble) -> Option<f64> {
 
 /// The SHA-1 of the executable, as other tools print it.
 fn fingerprint(program: &Preamble) -> Option<String> {
-    let sha1 = program.sha1.as_deref()?;
-    Some(sha1.iter().map(|byte| format!("{byte:02x}")).collect())
+    program.sha1.as_deref().map(format::hexadecimal)
 }
 
 fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {

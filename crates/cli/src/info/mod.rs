@@ -2,6 +2,7 @@
 
 mod archive;
 mod object;
+mod processes;
 mod steps;
 
 use std::io::Write;
@@ -97,7 +98,11 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
             object["threads"] = info.threads.into();
             object["threads_remembered"] = info.thread_capacity.into();
             object["events_of_forgotten_threads"] = forgotten.into();
-            let lines = lines(&info, forgotten, &output::theme());
+            let processes = processes::of_ring(&at);
+            object["processes"] = processes::objects(&processes).into();
+            let mut lines = lines(&info, forgotten, &output::theme());
+            let told = processes.iter().map(processes::line);
+            lines.extend(told.map(|process| ("process", process.into())));
             (object, kind, lines)
         }
         Opened::Archive(found) => {

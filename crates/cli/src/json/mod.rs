@@ -28,15 +28,16 @@ pub use log_lines::LogLines;
 /// next older event, null for the oldest; missed, how many entries of its lane were overwritten
 /// right before it, or are gone from the archive there, if any; important, true for an important
 /// event; duration, the nanoseconds of the span that it ends, if that is known; core; node; tid;
-/// pid; thread; process; category; priority; message, the first line with its arguments filled in;
-/// template, the whole message as it was defined; event, the number of its definition; args, the
-/// arguments by name, or by "0", "1" and so on where the message was lost. An event with a printf
-/// format has its values in order as args. One of a statement has its file and line, and one of
-/// channels has these. One of JSON has the file, line, column and depotPath that its properties
-/// name, and types, the $type of each property by its name. cut names the texts and arrays that had
-/// no room as a whole, by their places for printf. An event with a call stack has backtrace, in
-/// which each address has function, offset, object, base, file and line. Behind process stand host
-/// and timeline, in an archive that holds several.
+/// pid; thread; process; executable, the path of its file, if that is known; category; priority;
+/// message, the first line with its arguments filled in; template, the whole message as it was
+/// defined; event, the number of its definition; args, the arguments by name, or by "0", "1" and so
+/// on where the message was lost. An event with a printf format has its values in order as args.
+/// One of a statement has its file and line, and one of channels has these. One of JSON has the
+/// file, line, column and depotPath that its properties name, and types, the $type of each property
+/// by its name. cut names the texts and arrays that had no room as a whole, by their places for
+/// printf. An event with a call stack has backtrace, in which each address has function, offset,
+/// object, base, file and line. Behind process stand host and timeline, in an archive that holds
+/// several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: TwoForms,
@@ -179,10 +180,17 @@ fn thread(event: &Event, thread: Option<Thread>) -> String {
     let group = group.map_or(String::new(), |group| {
         format!(",\"group\":{}", quoted(group))
     });
+    let executable = thread
+        .as_ref()
+        .and_then(|thread| thread.executable.as_ref());
+    let executable = executable.map_or(String::new(), |executable| {
+        format!(",\"executable\":{}", quoted(&executable.path))
+    });
     let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
     let (name, process) = (or_null(name), or_null(process));
     let tid = id(event.tid);
-    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name}{group},\"process\":{process}")
+    let process = format!(",\"process\":{process}{executable}");
+    format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name}{group}{process}")
 }
 
 /// The machine and timeline of an event, if the archive holds several.

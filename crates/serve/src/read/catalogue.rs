@@ -1,7 +1,7 @@
 //! Lists the definitions and the threads of a log.
 
 use serde::Serialize;
-use timeline::{Definition, EventId, Source, Thread};
+use timeline::{Definition, EventId, Executable, Source, Thread};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -59,10 +59,34 @@ pub struct ThreadObject {
     pub pid: Option<u32>,
     /// The name of its process.
     pub process: Option<String>,
+    /// The executable of that process, if it is known.
+    pub executable: Option<ExecutableObject>,
     /// Its group, if the program gave it one.
     pub group: Option<String>,
     /// How many events it logged.
     pub count: u64,
+}
+
+/// The executable of a process.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ExecutableObject {
+    /// Its path.
+    pub path: String,
+    /// Its bytes.
+    pub size: Option<u64>,
+    /// Its SHA-1, in hexadecimal digits.
+    pub sha1: Option<String>,
+}
+
+impl ExecutableObject {
+    fn new(executable: &Executable) -> ExecutableObject {
+        let digits = |sha1: &[u8; 20]| sha1.iter().map(|byte| format!("{byte:02x}")).collect();
+        ExecutableObject {
+            path: executable.path.clone(),
+            size: executable.size,
+            sha1: executable.sha1.as_ref().map(digits),
+        }
+    }
 }
 
 impl ThreadObject {
@@ -75,6 +99,7 @@ impl ThreadObject {
             tid: known(tid),
             pid: known(thread.pid),
             process: thread.process,
+            executable: thread.executable.as_deref().map(ExecutableObject::new),
             group: thread.group,
             count,
         }

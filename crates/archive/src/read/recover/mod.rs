@@ -17,7 +17,8 @@ mod wanted;
 
 use std::path::{Path, PathBuf};
 
-use crate::format::record::{Record, StringDefinition};
+use crate::format::record::Record;
+use crate::format::string::StringDefinition;
 use crate::read::archive::Archive;
 use crate::read::executable::Executable;
 use crate::read::recovery::{Recovery, Searched};
@@ -43,10 +44,18 @@ impl Archive {
         };
         if recovery.lost > 0 {
             let programs = self.programs();
-            for program in &programs {
-                wanted.take_names_of(program);
+            let processes = programs.iter();
+            let processes = processes.flat_map(|of| self.processes(of.magic.unwrap_or(0)));
+            let processes: Vec<_> = processes.collect();
+            let paths = programs.iter().map(|program| &program.path);
+            for path in paths.chain(processes.iter().map(|process| &process.path)) {
+                wanted.take_name_of(path.as_deref());
             }
-            let known = executables(programs.iter().filter_map(Executable::of));
+            for process in &processes {
+                wanted.try_text(process.name.as_deref().unwrap_or_default());
+            }
+            let all = programs.iter().filter_map(Executable::of);
+            let known = executables(all.chain(processes.iter().filter_map(Executable::of_process)));
             Archive::search(given, &known, &mut wanted, &mut recovery);
         }
         for (magic, id, text) in wanted.found() {

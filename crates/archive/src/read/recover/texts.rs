@@ -7,11 +7,12 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
+use timeline::executable::{MAX_EXECUTABLE, digest};
 use timeline::{Definition, bounded};
 
 use super::variants;
 use super::wanted::Wanted;
-use crate::read::executable::{self, Executable, MAX_EXECUTABLE, Misfit};
+use crate::read::executable::{self, Executable, Misfit};
 
 /// Bytes of a text that are kept: more than definitions have, so that it is seen to be cut.
 const MOST_TEXT: usize = Definition::LONGEST_TEXT + 4;
@@ -126,9 +127,9 @@ fn read(file: &File, size: u64, mut each: impl FnMut(&[u8])) -> Result<(u64, [u8
             }
         }
     };
-    let digest = executable::digest(file, size, &mut take);
+    let found = digest(file, size, &mut take);
     take(&[0]);
-    digest.map_err(|error| Misfit::Unreadable(error.to_string()))
+    found.map_err(|error| Misfit::Unreadable(error.to_string()))
 }
 
 /// Tries what stands between two zero bytes of a file.

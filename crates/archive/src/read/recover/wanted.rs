@@ -8,7 +8,6 @@ use timeline::ValueKind;
 
 use crate::format::digest::first_word;
 use crate::format::event::{RawDefinition, RawThread};
-use crate::format::preamble::Preamble;
 use crate::read::names::Names;
 
 /// Most numbers that are looked for.
@@ -137,9 +136,9 @@ impl Wanted {
         }
     }
 
-    /// Tries what is known of a program: processes have the names of executables, up to 15 bytes.
-    pub fn take_names_of(&mut self, program: &Preamble) {
-        let Some(path) = program.path.as_deref() else {
+    /// Tries what the path of an executable says: processes have its name, up to 15 bytes.
+    pub fn take_name_of(&mut self, path: Option<&str>) {
+        let Some(path) = path else {
             return;
         };
         let name = Path::new(path).file_name().unwrap_or_default();

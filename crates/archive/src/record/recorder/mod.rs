@@ -9,6 +9,7 @@ mod definitions;
 mod gaps;
 mod next_file;
 mod pointees;
+mod processes;
 mod wanted;
 mod words;
 
@@ -28,6 +29,7 @@ use crate::write::interned::ThreadId;
 use crate::write::writer::{Form, Writer};
 use definitions::Known;
 use pointees::Pointees;
+use processes::Processes;
 use wanted::Wanted;
 
 /// How long events wait for others to fill a block.
@@ -118,6 +120,7 @@ pub struct Recorder<'a> {
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
     pointees: Pointees,
+    processes: Processes,
     /// Memory for the event that is written, for the times of several, and for the threads of
     /// their runs.
     event: InternedEvent,
@@ -213,6 +216,7 @@ impl<'a> Recorder<'a> {
             renames: 0,
             recent: vec![None; RECENT],
             pointees: Pointees::new(),
+            processes: Processes::default(),
             event: InternedEvent::default(),
             times: Vec::new(),
             threads_of_runs: Vec::new(),
@@ -237,6 +241,7 @@ impl<'a> Recorder<'a> {
         }
         let missed = self.follow.poll_placed();
         self.notice_renames();
+        self.tell_processes();
         self.pointees.forget();
         let new = self.follow.has_placed() || missed > 0;
         self.forget_if_many_threads();
@@ -366,6 +371,9 @@ impl<'a> Recorder<'a> {
             self.write_gap((*lane, *number), None, (*missed, *earlier));
         }
         self.tell_positions();
+        if self.introduced {
+            self.processes.wait(&self.preamble, &mut self.writer);
+        }
         if self.writer.flush().is_err() {
             let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
             self.totals.events = self.totals.events.saturating_sub(lost);

@@ -135,6 +135,8 @@ impl Recorder<'_> {
         self.preamble.anchors = self.at.anchors();
         self.take_steps();
         self.writer.preamble(&self.preamble);
+        self.processes
+            .repeat(self.at, &self.preamble, &mut self.writer);
         // What was left out so far is told before the positions behind it.
         self.writer.tell_moved();
         let positions = self.writer.positions().to_vec();
@@ -154,6 +156,14 @@ impl Recorder<'_> {
         let too_many = self.preamble.steps.len().saturating_sub(MOST_STEPS);
         self.preamble.steps.drain(..too_many);
         is_new
+    }
+
+    /// Writes which processes have joined since, before their events.
+    pub(super) fn tell_processes(&mut self) {
+        if self.introduced {
+            self.processes
+                .tell(self.at, &self.preamble, &mut self.writer);
+        }
     }
 
     /// Writes the preamble once more if the wall clock was set since: readers take the last.

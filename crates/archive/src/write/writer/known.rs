@@ -1,6 +1,6 @@
 //! Remembers the strings and symbols that a file has already, so that each is written once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use sha1::{Digest, Sha1};
@@ -8,7 +8,8 @@ use timeline::Frame;
 
 use super::Writer;
 use crate::format::digest::first_word;
-use crate::format::record::StringDefinition;
+use crate::format::process::ProcessRecord;
+use crate::format::string::StringDefinition;
 use crate::format::symbol::Symbol;
 
 /// The strings and symbols of a file.
@@ -18,6 +19,24 @@ pub struct Known {
     pub strings: HashSet<u64>,
     /// Addresses, each with its process: an address means something else in each process.
     pub addresses: HashSet<(Option<u64>, u64)>,
+    /// Pid of processes and when they joined, and whether their fingerprints are there.
+    pub processes: HashMap<(Option<u64>, Option<u64>), bool>,
+}
+
+impl Known {
+    /// Adds a process. Returns whether there is anything new about it.
+    pub fn process(&mut self, process: &ProcessRecord) -> bool {
+        let has_sha1 = process.sha1.is_some();
+        let known = self.processes.entry((process.pid, process.joined));
+        let mut is_new = false;
+        let known = known.or_insert_with(|| {
+            is_new = true;
+            has_sha1
+        });
+        is_new |= has_sha1 && !*known;
+        *known |= has_sha1;
+        is_new
+    }
 }
 
 /// Longer strings are cut, so that a record with one stays within its bounds.

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame::{self, Checksum};
 use crate::format::preamble::Preamble;
+use crate::format::process::ProcessRecord;
 use crate::format::ranges;
 use crate::format::record::Block;
 use crate::write::event::{EventRecord, InternedEvent};
@@ -120,6 +121,14 @@ impl<W: Write> Writer<W> {
     pub fn preamble(&mut self, preamble: &Preamble) {
         preamble.encode(&mut self.fields, &mut self.record);
         self.frame();
+    }
+
+    /// Writes which process logged, and its executable, unless the file says so already.
+    pub fn process(&mut self, process: &ProcessRecord) {
+        if self.known.process(process) {
+            process.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
     }
 
     /// Forgets what the file has, because the next records go to another file.

@@ -1,0 +1,71 @@
+//! The processes of an archive, and the executables of those that logged.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use timeline::Executable;
+
+use crate::format::process::ProcessRecord;
+
+/// Most processes that are known: an archive may name more than can be.
+const MOST: usize = 1 << 16;
+
+/// The processes of all rings.
+#[derive(Default)]
+pub struct Processes {
+    all: Vec<ProcessRecord>,
+    /// By magic and pid: their places.
+    places: HashMap<(u64, u64), Vec<usize>>,
+}
+
+impl Processes {
+    /// Adds a process. What was known of it before counts no more.
+    pub fn take(&mut self, process: ProcessRecord) {
+        let Some(pid) = process.pid else {
+            return;
+        };
+        let places = self.places.entry((process.magic.unwrap_or(0), pid));
+        let places = places.or_default();
+        let known = places
+            .iter()
+            .find(|at| self.all[**at].joined == process.joined);
+        if let Some(known) = known {
+            let known = &mut self.all[*known];
+            // Another recorder may not have found the file any more.
+            let sha1 = process.sha1.clone().or(known.sha1.take());
+            *known = ProcessRecord { sha1, ..process };
+        } else if self.all.len() < MOST {
+            places.push(self.all.len());
+            self.all.push(process);
+        }
+    }
+
+    /// Those of a ring.
+    pub fn of(&self, magic: u64) -> impl Iterator<Item = &ProcessRecord> {
+        let of_ring = move |process: &&ProcessRecord| process.magic.unwrap_or(0) == magic;
+        self.all.iter().filter(of_ring)
+    }
+
+    /// The executable of a process. `None` if several with this id logged, of several executables:
+    /// an event does not say which.
+    pub fn executable(&self, magic: u64, pid: Option<u64>) -> Option<Arc<Executable>> {
+        let places = self.places.get(&(magic, pid?))?;
+        let mut found = places.iter().map(|at| executable(&self.all[*at]));
+        let first = found.next()??;
+        let is_same = |other: Option<Executable>| {
+            other.is_some_and(|other| (&other.path, other.size) == (&first.path, first.size))
+        };
+        found.all(is_same).then(|| Arc::new(first))
+    }
+}
+
+fn executable(process: &ProcessRecord) -> Option<Executable> {
+    Some(Executable {
+        path: process.path.clone()?,
+        size: process.size,
+        sha1: process
+            .sha1
+            .as_deref()
+            .and_then(|sha1| sha1.try_into().ok()),
+    })
+}

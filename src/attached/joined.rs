@@ -1,0 +1,28 @@
+//! Tells which processes have joined a timeline, and their executables.
+
+use super::Attached;
+use crate::ring::executables::{self, Joined};
+
+impl Attached {
+    /// The processes that write, and those that wrote, as long as no other process has their place.
+    /// The SHA-1 of their executables is known in snapshots, and may be looked up:
+    /// [`executable::sha1_of`](crate::executable::sha1_of).
+    pub fn processes(&self) -> Vec<Joined> {
+        executables::table(&self.segment.map, &self.segment.geometry)
+    }
+
+    /// Changes when a process has joined.
+    pub fn joins(&self) -> u64 {
+        executables::joins(&self.segment.map)
+    }
+
+    /// The SHA-1 of the executable of a process of this timeline, if it is known or can still be
+    /// found. Reads the file, once for all processes that have it.
+    #[cfg(feature = "digests")]
+    pub fn sha1(&self, joined: &Joined) -> Option<[u8; 20]> {
+        match self.is_snapshot() {
+            true => joined.executable.as_ref()?.sha1,
+            false => self.processes.sha1(joined),
+        }
+    }
+}

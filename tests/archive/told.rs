@@ -1,0 +1,42 @@
+//! What records say, as the independent reader prints it.
+
+use serde_json::{Value, json};
+use timeline_archive::{Preamble, ProcessRecord};
+
+use crate::independent::hex;
+
+/// A preamble.
+pub fn program(preamble: &Preamble) -> Value {
+    json!({
+        "magic": preamble.magic,
+        "path": preamble.path,
+        "size": preamble.size,
+        "sha1": preamble.sha1.as_deref().map(hex),
+        "host": preamble.host,
+        "boot": preamble.boot_id,
+        "pid": preamble.pid,
+        "timeline": preamble.timeline,
+        "anchors": preamble.anchors,
+        "clock": preamble.clock,
+        "writer": preamble.writer,
+        "created": preamble.created,
+        "nodes": preamble.nodes,
+        "steps": preamble.steps.iter().flat_map(|step| {
+            [step.ticks, step.after_ticks, step.after, step.before, step.unix]
+        }).collect::<Vec<_>>(),
+        "rate": preamble.rate,
+    })
+}
+
+/// A process.
+pub fn process(process: &ProcessRecord) -> Value {
+    json!({
+        "magic": process.magic,
+        "pid": process.pid,
+        "joined": process.joined,
+        "name": process.name,
+        "path": process.path,
+        "size": process.size,
+        "sha1": process.sha1.as_deref().map(hex),
+    })
+}
