@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use timeline::{Priority, Timeline, event};
@@ -121,6 +122,9 @@ fn several_timelines_are_merged_by_time() {
             if number % 3 == 0 { &first } else { &second },
             number..number + 1,
         );
+        // The clocks of two timelines differ by some microseconds.
+        let logged = Instant::now();
+        while logged.elapsed() < Duration::from_micros(200) {}
     }
     for tl in [&second, &first] {
         event!(important: true, tl, Priority::Error, "names", "interface");

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use serde_json::{Map, Value as Json, json};
 
 use super::event::{Event, Field, Value};
+use crate::typed::whole;
 
 /// Bytes of a payload, in a ring of 65,536 entries.
 pub const PAYLOAD: usize = 1528;
@@ -173,10 +174,10 @@ pub fn scalar(kind: &str, word: u64) -> (String, Json) {
             let text = found.map_or(format!("\\x{:02x}", word as u8), String::from);
             (text.clone(), text.into())
         }
-        "hex" | "ptr" => (format!("{word:#x}"), word.into()),
-        "ns" => (duration(signed), signed.into()),
-        "time" => (time(signed), signed.into()),
-        "bytes" => (bytes(word), word.into()),
+        "hex" | "ptr" => (format!("{word:#x}"), whole(word)),
+        "ns" => (duration(signed), whole(signed)),
+        "time" => (time(signed), whole(signed)),
+        "bytes" => (bytes(word), whole(word)),
         _ if kind.starts_with("enum") => named(labels(kind), signed),
         _ => flags(labels(kind), word),
     }
@@ -184,7 +185,7 @@ pub fn scalar(kind: &str, word: u64) -> (String, Json) {
 
 fn integer(number: impl ToString) -> (String, Json) {
     let text = number.to_string();
-    let json = serde_json::from_str(&text).expect("a number");
+    let json = whole(text.parse::<i128>().expect("a number"));
     (text, json)
 }
 
@@ -216,7 +217,7 @@ pub fn labels(kind: &str) -> Vec<(&str, i64)> {
 fn named(labels: Vec<(&str, i64)>, number: i64) -> (String, Json) {
     match labels.iter().find(|(_, own)| *own == number) {
         Some((name, _)) => ((*name).to_owned(), (*name).into()),
-        None => (number.to_string(), number.into()),
+        None => (number.to_string(), whole(number)),
     }
 }
 
@@ -231,7 +232,7 @@ fn flags(labels: Vec<(&str, i64)>, bits: u64) -> (String, Json) {
     }
     if rest != 0 {
         texts.push(format!("{rest:#x}"));
-        json.push(rest.into());
+        json.push(whole(rest));
     }
     let text = if texts.is_empty() {
         "0".to_owned()
