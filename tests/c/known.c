@@ -139,7 +139,7 @@ static void as_many_as_there_may_be(void) {
 /* Timelines that come and go leave no memory behind, and take nothing from one that stays. */
 static void again_and_again(void) {
   /* Freed handles keep their indices for a while: it takes long until all places of the trees were met. */
-  enum { TIMES = 2000, EARLY = 1500 };
+  enum { TIMES = 800, EARLY = 600 };
   all[0] = make(path);
   size_t early = 0;
   for (int i = 0; i < TIMES; i++) {

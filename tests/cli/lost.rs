@@ -89,6 +89,7 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
         assert!(lose(&mut bytes, b"") > 10);
         // Nor does anybody know which executable has them.
         assert_eq!(damage(&mut bytes, 0, b""), 1);
+        assert!(damage(&mut bytes, 3, b"") > 0);
         fs::write(&archive, bytes).unwrap();
 
         let after = lacking(&["dump", "--json", &archive]).json();

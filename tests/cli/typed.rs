@@ -8,7 +8,7 @@ use timeline_search::line_count;
 
 use crate::command::*;
 use crate::json::same;
-use crate::serve::http::Served;
+use crate::serve::http::{Served, quoted};
 use crate::support::Name;
 use crate::support::toolchain::{limited, printed, root};
 
@@ -189,7 +189,7 @@ fn check(path: &str, expected: &[(String, Json)]) {
 /// The server tells the same values of the events of a file; of many events, of some.
 fn check_served(path: &str, expected: &[(String, Json)]) {
     let served = Served::begin(&[path]);
-    let log = format!("/api/logs/{}/lines", path.rsplit('/').next().unwrap());
+    let log = format!("/api/logs/{}/lines", quoted(path));
     let mut first = 0;
     for (at, (text, args)) in expected.iter().enumerate() {
         if at % (expected.len() / 50 + 1) == 0 {
