@@ -163,28 +163,27 @@ impl SharedFile {
     /// Keeps `file` from now on instead, and closes the former descriptor. A forked child does
     /// this, so that its parent's locks do not outlive the parent.
     pub fn replace(&self, file: File) {
-        let former = self.fd();
-        let still_ours = self.kept().is_some();
-        let fd = keep_high(file).into_raw_fd();
-        self.fd.store(fd as u32, Ordering::Relaxed);
-        if still_ours {
-            // SAFETY: it leads to our file, so it is the one we opened, and it is not used any
-            // more.
-            drop(unsafe { File::from_raw_fd(former) });
-        }
+        self.keep(keep_high(file).into_raw_fd() as u32);
     }
-}
 
-impl SharedFile {
     /// Closes the kept descriptor. The file can still be opened by its name.
     pub fn close(&self) {
-        let still_ours = self.kept().is_some();
+        self.keep(NO_DESCRIPTOR);
+    }
+
+    /// Takes a number in the place of the former, which is closed. A signal handler may do the same
+    /// in between: whoever has taken the former out closes it, and nobody else does.
+    fn keep(&self, fd: u32) {
         // Relaxed: as in `fd`; whoever read the number before checks the file behind it.
-        let former = self.fd.swap(NO_DESCRIPTOR, Ordering::Relaxed);
-        if still_ours && former != NO_DESCRIPTOR {
-            // SAFETY: it leads to our file, so it is the one we opened, and it is not used any
-            // more.
-            drop(unsafe { File::from_raw_fd(former as RawFd) });
+        let former = self.fd.swap(fd, Ordering::Relaxed);
+        if former == NO_DESCRIPTOR {
+            return;
+        }
+        // SAFETY: it is dropped only if it leads to our file: then it is the one that we opened,
+        // and it is not used any more.
+        let former = ManuallyDrop::new(unsafe { File::from_raw_fd(former as RawFd) });
+        if self.is(&former) {
+            drop(ManuallyDrop::into_inner(former));
         }
     }
 }

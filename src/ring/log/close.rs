@@ -48,13 +48,15 @@ impl Log {
         // SeqCst here, on the load below, and on both in `process`: either a thread that joins a
         // forked child finds it closed, or we find that the thread is joining.
         self.closed.store(IN_THE_RING, Ordering::SeqCst);
-        self.wait_for_joining();
+        let is_joining = self.wait_for_joining();
         let map = self.ring.mapping();
         let first = self.geometry.enable().offset as usize;
         let known = known.min(self.geometry.definitions) as usize;
         // No event finds a byte of 0, which would count nothing.
         let events = first + 1..first + known;
-        if elsewhere.is_some() && map.forget(&events, CLOSED).is_ok() {
+        // A thread that joins has to leave again, and is to find the table then.
+        let may_forget = elsewhere.is_some() && !is_joining;
+        if may_forget && map.forget(&events, CLOSED).is_ok() {
             // Release, pairs with the Acquire in `tell_of_late_events`.
             self.closed.store(ON_ITS_OWN, Ordering::Release);
         }
@@ -68,12 +70,14 @@ impl Log {
         self.file.close();
     }
 
-    /// Waits for a thread that joins a forked child.
-    fn wait_for_joining(&self) {
+    /// Waits for a thread that joins a forked child. Returns whether one still does: the one that
+    /// this handler interrupted, or one that took too long.
+    fn wait_for_joining(&self) -> bool {
         let mut patience = Patience::SECONDS;
         // SeqCst: as in `close`.
         let joining = || self.index.page().joining.load(Ordering::SeqCst);
         while ![0, thread_id()].contains(&joining()) && patience.wait().is_ok() {}
+        joining() != 0
     }
 
     /// Another mapping of the ring.

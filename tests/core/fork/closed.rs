@@ -215,7 +215,7 @@ mod handlers {
         drop(tell);
         reap(pid);
         let attached = attach(&given[0]);
-        for (ends, places) in [(true, 40), (false, 12)] {
+        for (ends, places) in [(true, 40), (false, 40)] {
             ENDS.store(ends, Ordering::SeqCst);
             let stride = (count / places).max(1);
             let begin = 1 + u64::from(std::process::id()) % stride;
