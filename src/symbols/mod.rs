@@ -193,7 +193,9 @@ impl Symbols {
         let image = self.image(module);
         let found = image.and_then(|image| image.find(module.base, address));
         let (name, start) = found.unzip();
-        let source = image.and_then(|image| image.source(module, address, &self.left_for_lines));
+        // A call returns to the instruction behind it, which may be of another line.
+        let call = address.saturating_sub(1);
+        let source = image.and_then(|image| image.source(module, call, &self.left_for_lines));
         Some(Resolved {
             file: module.path.clone(),
             base: module.base,

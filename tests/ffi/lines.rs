@@ -13,7 +13,7 @@ use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{cc, limited, root, run, succeed};
 
 const SOURCE: &str = "tests/c/lines.c";
-const NAMES: [&str; 3] = ["inner", "outer", "main"];
+const NAMES: [&str; 4] = ["inner", "outer", "silent", "main"];
 
 /// A program that has logged, its folder, and the lines that it says.
 struct Logged {
@@ -74,7 +74,7 @@ impl Logged {
 
 #[test]
 fn frames_have_the_lines_of_programs_with_debug_information() {
-    let none = vec![None; 3];
+    let none = vec![None; 4];
     for (compiler, flags, has_lines) in [
         (cc(), &["-g"][..], true),
         (cc(), &["-g", "-gdwarf-4"], true),
@@ -134,7 +134,7 @@ fn dumps_show_lines_and_archives_keep_them() {
     fs::remove_file(&logged.program).unwrap();
     shown(&archive, &logged);
     // Without the program, the ring has neither names nor lines.
-    assert_eq!(logged.places(), vec![None; 3]);
+    assert_eq!(logged.places(), vec![None; 4]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn another_build_gives_no_lines() {
         fs::copy(program, &logged.program).unwrap();
     };
     other("0xc0ffef");
-    assert_eq!(logged.places(), vec![None; 3]);
+    assert_eq!(logged.places(), vec![None; 4]);
     other("0xc0ffee");
     assert_eq!(logged.places(), logged.expected());
 }
@@ -169,7 +169,7 @@ fn what_was_stripped_off_a_program_is_found_by_its_build_id() {
     let stripped = logged.folder.path().join("stripped");
     objcopy(&["--strip-debug"], &stripped);
     fs::rename(&stripped, &logged.program).unwrap();
-    assert_eq!(logged.places(), vec![None; 3]);
+    assert_eq!(logged.places(), vec![None; 4]);
 
     let dump = |build_id: &str| {
         let script = format!(
