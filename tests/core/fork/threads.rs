@@ -2,6 +2,7 @@
 //! No lane is lost, and no event gets another thread's name.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use timeline::{EventId, Order, Timeline};
 
@@ -38,12 +39,16 @@ fn while_threads_stay(timeline: &Timeline, event: EventId, count: u32, during: i
             })
             .collect();
         logged.wait();
-        during();
+        // What fails there must not leave them waiting.
+        let done = catch_unwind(AssertUnwindSafe(during));
         leave.wait();
         // The scope alone would not wait for what threads do at their end.
         threads
             .into_iter()
             .for_each(|thread| thread.join().expect("it logged"));
+        if let Err(failure) = done {
+            resume_unwind(failure);
+        }
     });
 }
 
