@@ -1,9 +1,20 @@
-//! Tells which processes have joined a timeline, and their executables.
+//! Tells which processes have joined a timeline, their executables, and what they have loaded.
 
 use super::Attached;
+use crate::event::Module;
 use crate::ring::executables::{self, Joined};
 
 impl Attached {
+    /// The objects that its processes have loaded, of those that were defined since there were so
+    /// many definitions; and how many there are now.
+    pub fn modules_since(&self, defined: u32) -> (Vec<Module>, u32) {
+        let definitions = &self.segment.definitions;
+        let count = definitions.count();
+        let texts = definitions.modules_in(defined.max(1)..count);
+        let modules = texts.filter_map(|text| Module::parse(&text));
+        (modules.collect(), count)
+    }
+
     /// The processes that write, and those that wrote, as long as no other process has their place.
     /// The SHA-1 of their executables is known in snapshots, and may be looked up:
     /// [`executable::sha1_of`](crate::executable::sha1_of).

@@ -5,6 +5,7 @@
 //! define overwrites them. Changes are made under the define lock; readers take no lock.
 
 use std::hash::Hasher;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -183,7 +184,12 @@ impl Definitions {
 
     /// The objects that processes of the timeline have loaded, in their text form.
     pub fn modules(&self) -> impl Iterator<Item = String> {
-        let modules = (1..self.count()).filter(|id| self.kind(*id) == kind::MODULE);
+        self.modules_in(1..self.count())
+    }
+
+    /// Those among these definitions.
+    pub fn modules_in(&self, ids: Range<u32>) -> impl Iterator<Item = String> {
+        let modules = ids.filter(|id| self.kind(*id) == kind::MODULE);
         modules.map(|id| {
             let message = self.record(id).field(|definition| &definition.message);
             self.strings

@@ -12,6 +12,8 @@ use super::intervals::{Interval, IntervalMap};
 use super::lines::Lines;
 use super::{Module, SourceLine};
 
+/// Bytes of all headers and notes that are read to compare a file.
+const MOST_HEADERS: u64 = 16 << 20;
 /// Bytes of the longest name. Longer names are cut.
 const MAX_NAME: usize = 16 << 10;
 /// glibc maps segments from a multiple of the page size.
@@ -48,21 +50,32 @@ impl Image {
     /// and reads no more than that. `None` if it is another file, cannot be read, or is not an ELF
     /// file.
     pub fn open(path: &Path, module: &Module, left: &mut u64) -> Option<Image> {
+        let image = Image::look(path, module, left, true)?;
+        Some(Image {
+            path: path.to_path_buf(),
+            ..image
+        })
+    }
+
+    /// Whether the file at `path` is that of a module. Reads its headers and notes.
+    pub fn is_of(path: &Path, module: &Module) -> bool {
+        let mut left = MOST_HEADERS;
+        Image::look(path, module, &mut left, false).is_some()
+    }
+
+    fn look(path: &Path, module: &Module, left: &mut u64, has_symbols: bool) -> Option<Image> {
         let file = &mut ElfFile::at(path, left)?;
         if !file.has_version(module) {
             return None;
         }
-        Image::read::<FileHeader64<Endianness>>(file, module)
-            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, module))
-            .map(|image| Image {
-                path: path.to_path_buf(),
-                ..image
-            })
+        Image::read::<FileHeader64<Endianness>>(file, module, has_symbols)
+            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, module, has_symbols))
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(
         file: &mut ElfFile,
         module: &Module,
+        has_symbols: bool,
     ) -> Option<Image> {
         let (header, endian) = file.header::<E>()?;
         let word = |word: E::Word| -> u64 { word.into() };
@@ -86,7 +99,7 @@ impl Image {
             cover: IntervalMap::default(),
             names: Vec::new(),
         };
-        if let Some((symbols, names)) = tables::<E>(file, &header, endian) {
+        if has_symbols && let Some((symbols, names)) = tables::<E>(file, &header, endian) {
             image.take(&symbols, endian);
             image.names = names;
         }

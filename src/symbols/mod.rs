@@ -84,6 +84,8 @@ pub struct Symbols {
     modules: Vec<Module>,
     processes: HashMap<u32, Process>,
     files: HashMap<File, Opened>,
+    /// Further places of files.
+    given: Vec<PathBuf>,
     /// Bytes that may still be read.
     left: Mutex<u64>,
     /// Bytes that may still be read for lines.
@@ -170,9 +172,20 @@ impl Symbols {
             processes: processes.collect(),
             modules,
             files,
+            given: Vec::new(),
             left: Mutex::new(MAX_READ),
             left_for_lines: Mutex::new(MAX_LINES),
         }
+    }
+
+    /// Looks for the files of modules in these places as well, and only if they are elsewhere by
+    /// now. Each is believed as if it stood where the module says.
+    pub fn also_in(mut self, files: &[PathBuf]) -> Symbols {
+        let absolute = files
+            .iter()
+            .filter_map(|file| std::path::absolute(file).ok());
+        self.given = absolute.collect();
+        self
     }
 
     /// Looks up `address` in the process `pid`, like dladdr, but also finds names that are not
@@ -224,11 +237,18 @@ impl Symbols {
             let tried = file.modules.iter().rev().map(|index| &self.modules[*index]);
             let mut paths = [module.path.clone()]
                 .into_iter()
+                .chain(self.given.iter().cloned())
                 .chain(tried.flat_map(places));
             paths.find_map(|path| Image::open(&path, module, &mut left))
         };
         file.image.get_or_init(open).as_ref()
     }
+}
+
+/// Whether the file at a path is that of a module: it has its build id or, if the module has none,
+/// its version.
+pub fn is_of(path: &Path, module: &Module) -> bool {
+    Image::is_of(path, module)
 }
 
 /// What claims addresses: the base, and the build id, or else the path and the version.

@@ -428,7 +428,7 @@ fn whole_frames_of_senseless_records_do_no_harm() {
     let keys = [&[1, 0xdf, 0, 0, 0x10, 0][..], &[0x90; 0x2000]].concat();
     // Strings, symbols, processes and preambles of nothing or of the wrong types; missed without a
     // count; unknown tags.
-    let senseless: [&[u8]; 13] = [
+    let senseless: [&[u8]; 14] = [
         &[1, 0x80],
         &[1, 0x82, 2, 0xc0, 3, 5],
         &[2, 0x81, 1, 7],
@@ -440,6 +440,7 @@ fn whole_frames_of_senseless_records_do_no_harm() {
         &[17, 0x80],
         &[17, 0x82, 2, 0xd0, 0xff, 10, 0x91, 5],
         &[3, 0x82, 2, 0xa1, b'x', 7, 5],
+        &[4, 0x82, 1, 0xc0, 2, 0xa1, b'x'],
         &[9, 0x81, 1],
         &[0xcd, 1, 0, 0xde, 0xff, 0xff],
         &[0xff, 0x80],

@@ -126,6 +126,14 @@ pub fn agree(file: &Path) -> Vec<Value> {
                 })
             });
             assert_eq!(found.as_ref(), Some(symbol));
+        } else if let Some(module) = line.get("module") {
+            let known = archive.modules(module[0].as_u64().unwrap_or(0));
+            let text = module[1].as_str().expect("a text");
+            let parsed = timeline::Module::parse(text);
+            assert!(
+                parsed.is_none_or(|parsed| known.contains(&parsed)),
+                "{text}"
+            );
         } else if let Some(process) = line.get("process").filter(|process| process.is_object()) {
             let known = archive.processes(process["magic"].as_u64().unwrap_or(0));
             let known: Vec<_> = known.iter().map(told::process).collect();

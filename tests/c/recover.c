@@ -1,5 +1,5 @@
-/* Logs with every kind of statement, so that all kinds of texts are in an archive. recover NAME: the timeline to
- * make; it stays. */
+/* Logs with every kind of statement, so that all kinds of texts are in an archive. recover NAME [COUNT]: the
+ * timeline to make, which stays, and how often each logs. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,13 +25,14 @@ static void *worker(void *unused) {
 }
 
 int main(int argc, char **argv) {
-  CHECK(argc == 2);
+  CHECK(argc == 2 || argc == 3);
+  const int count = argc == 3 ? atoi(argv[2]) : 20;
   CHECK_EQ(timeline_new(argv[1], 4096, 0, &tl), TIMELINE_OK);
   CHECK_EQ(timeline_channel(tl, "network", true), TIMELINE_OK);
   CHECK_EQ(timeline_channel(tl, "storage", true), TIMELINE_OK);
   uint32_t plain;
   CHECK_EQ(timeline_define(tl, "example", TIMELINE_INFO, "processed $tcp, $udp, and $other", &plain), TIMELINE_OK);
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < count; i++) {
     timeline_log(tl, plain, (uint64_t)i, 20, 3, 0);
     const char *host = i % 2 ? "a" : "b";
     const bool good = i % 3;

@@ -29,7 +29,7 @@ PREAMBLE = {1: "magic", 2: "path", 3: "size", 4: "sha1", 5: "host", 6: "boot", 7
             10: "clock", 11: "writer", 12: "created", 13: "nodes", 14: "steps", 15: "rate"}
 SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid"}
 PROCESS = {1: "magic", 2: "pid", 3: "joined", 4: "name", 5: "path", 6: "size", 7: "sha1"}
-TAGS = (0, 1, 2, 3, 16, 17, 127)
+TAGS = (0, 1, 2, 3, 4, 16, 17, 127)
 STRINGS = ("file", "thread", "format", "category", "process")
 
 
@@ -593,6 +593,7 @@ def main(path, with_names):
     if start < at:
         damage.append([start, at])
 
+    modules = []
     programs, symbols, processes, strings, missed, events, covered = [], [], {}, {}, 0, [], {}
     for tag, fields in records:
         magic = number(fields.get(1)) or 0
@@ -602,6 +603,8 @@ def main(path, with_names):
             strings.setdefault((magic, fields[2]), text(fields[3]))
         elif tag == 2:
             symbols.append(named(SYMBOL, fields))
+        elif tag == 4 and text(fields.get(2)) is not None:
+            modules.append([number(fields.get(1)), text(fields[2])])
         elif tag == 3 and number(fields.get(2)) is not None:
             process = named(PROCESS, fields)
             known = processes.setdefault((magic, process["pid"], process["joined"]), process)
@@ -644,6 +647,8 @@ def main(path, with_names):
             print(json.dumps({"string": [magic, id, string]}))
         for symbol in symbols:
             print(json.dumps({"symbol": symbol}))
+        for module in modules:
+            print(json.dumps({"module": module}))
         for process in processes.values():
             print(json.dumps({"process": process}))
     important = set()

@@ -33,6 +33,7 @@ pub mod varint {
 pub use error::{Error, Result};
 pub use format::event::{Event, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::frame::MAGIC;
+pub use format::module::ModuleRecord;
 pub use format::preamble::Preamble;
 pub use format::process::ProcessRecord;
 pub use format::symbol::Symbol;

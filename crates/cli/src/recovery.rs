@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 use timeline_archive::{Archive, Recovery, Searched};
 
-use crate::format::{agree, things};
+use crate::format::{Count, agree, things};
 
 /// Where lost texts are looked for, beside the paths that the archive names.
 #[derive(clap::Args)]
@@ -33,37 +33,50 @@ pub fn recover(archive: &mut Archive) {
     archive.recover(GIVEN.get().map_or(&[], Vec::as_slice));
 }
 
-/// What became of the texts that an archive lacks, in one line; `None` if it lacks none.
+/// What became of the texts and symbols that an archive lacks, in one line; `None` if it lacks
+/// none.
 pub fn told(archive: &Archive) -> Option<String> {
-    let Some(found) = archive.recovery().filter(|found| found.lost > 0) else {
-        let earlier = archive.recovered_texts();
-        let come = agree(earlier, "comes", "come");
-        let texts = things(earlier, "text");
-        return (earlier > 0).then(|| format!("{texts} {come} from executables"));
+    let found = archive.recovery().cloned().unwrap_or_default();
+    if found.lost == 0 && found.lost_symbols == 0 {
+        let (texts, symbols) = (archive.recovered_texts(), archive.recovered_symbols());
+        let parts = [(texts, "text"), (symbols, "symbol")];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let told: Vec<_> = parts.map(|(count, what)| things(count, what)).collect();
+        let come = agree(texts + symbols, "comes", "come");
+        let told = told.join(" and ");
+        return (texts + symbols > 0).then(|| format!("{told} {come} from executables"));
+    }
+    let parts = [
+        (found.recovered, found.lost, "lost text"),
+        (found.recovered_symbols, found.lost_symbols, "lost symbol"),
+    ];
+    let parts = parts.into_iter().filter(|(_, lost, _)| *lost > 0);
+    let part = |(known, lost, what)| {
+        let known = match known {
+            0 => "none".into(),
+            some => Count(some).to_string(),
+        };
+        format!("{known} of {}", things(lost, what))
     };
-    let lost = things(found.lost, "lost text");
-    let mut told = format!("{} of {lost}", things_known(found));
+    let mut told = parts.map(part).collect::<Vec<_>>().join(" and ");
     let from = found.searched.iter().filter(|place| place.found.is_ok());
     let from: Vec<_> = from.map(Searched::to_string).collect();
     if !from.is_empty() {
         told += &format!(" from {}", from.join(" and "));
     }
     if found.recovered < found.lost {
-        let misfits = found.searched.iter().filter(|place| place.found.is_err());
-        let misfits: Vec<_> = misfits.map(Searched::to_string).collect();
-        if !misfits.is_empty() {
-            told += &format!("; {}", misfits.join("; "));
-        } else if found.searched.is_empty() {
-            told += "; the archive has no fingerprint of the executable that logged";
-        }
+        told += &why(&found);
     }
     Some(told)
 }
 
-fn things_known(found: &Recovery) -> String {
-    match found.recovered {
-        0 => "none".into(),
-        some => crate::format::Count(some).to_string(),
+/// Why texts were not found.
+fn why(found: &Recovery) -> String {
+    let misfits = found.searched.iter().filter(|place| place.found.is_err());
+    let misfits: Vec<_> = misfits.map(|place| format!("; {place}")).collect();
+    match found.searched.is_empty() {
+        true => "; the archive has no fingerprint of the executable that logged".into(),
+        false => misfits.concat(),
     }
 }
 
@@ -80,6 +93,8 @@ pub fn object(archive: &Archive) -> Value {
     json!({
         "lost": found.lost,
         "recovered": archive.recovered_texts(),
+        "lost_symbols": found.lost_symbols,
+        "recovered_symbols": archive.recovered_symbols(),
         "executables": searched.collect::<Vec<_>>(),
     })
 }

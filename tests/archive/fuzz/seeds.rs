@@ -112,6 +112,8 @@ fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
             sha1: (joined == 1).then(|| vec![7; 20]),
         });
     }
+    let module = "100 7ff00000 7ff00000 80000000 c0ffee /lib/library.so";
+    writer.module(&timeline::Module::parse(module).expect("a module"));
     writer.missed(0, None, &[]).expect("memory");
     for address in 0x7fff_0000..0x7fff_0003 {
         let frame = Frame {

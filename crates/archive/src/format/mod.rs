@@ -7,6 +7,7 @@ pub(crate) mod event;
 pub(crate) mod file_name;
 pub(crate) mod frame;
 pub(crate) mod kind;
+pub(crate) mod module;
 pub(crate) mod number_fields;
 pub(crate) mod preamble;
 pub(crate) mod process;

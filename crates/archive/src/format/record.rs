@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
+use crate::format::module::ModuleRecord;
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
 use crate::format::string::StringDefinition;
@@ -110,6 +111,8 @@ pub enum Record<'a> {
     Symbol(Symbol),
     /// See [`ProcessRecord`].
     Process(ProcessRecord),
+    /// See [`ModuleRecord`].
+    Module(ModuleRecord),
     /// See [`SingleEvent`].
     Event,
     /// See [`Block`].
@@ -287,6 +290,7 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a
         Some(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
         Some(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
         Some(tag::PROCESS) => Record::Process(read(input, n, ProcessRecord::field)?),
+        Some(tag::MODULE) => Record::Module(read(input, n, ModuleRecord::field)?),
         Some(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
         Some(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
         _ => Record::Unknown,
@@ -384,6 +388,7 @@ mod tests {
             pid: Some(4),
             source: Some("main.c".into()),
             line: Some(5),
+            recovered: true,
         };
         let bytes = written(|f, out| symbol.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Symbol(symbol)));

@@ -26,6 +26,8 @@ pub struct Symbol {
     pub source: Option<String>,
     /// Its line.
     pub line: Option<u64>,
+    /// Whether it was lost, and found again by the modules of the process.
+    pub recovered: bool,
 }
 
 impl Symbol {
@@ -48,6 +50,7 @@ impl Symbol {
         fields.number(7, self.pid);
         fields.text(8, self.source.as_deref());
         fields.number(9, self.line);
+        fields.number(10, self.recovered.then_some(1));
         fields.finish(tag::SYMBOL, out);
     }
 
@@ -63,6 +66,7 @@ impl Symbol {
             7 => self.pid = input.number()?,
             8 => self.source = input.text()?,
             9 => self.line = input.number()?,
+            10 => self.recovered = input.number()? == Some(1),
             _ => input.skip()?,
         }
         Some(())

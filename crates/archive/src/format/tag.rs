@@ -8,6 +8,8 @@ pub const STRING: u8 = 1;
 pub const SYMBOL: u8 = 2;
 /// A process, and its executable.
 pub const PROCESS: u8 = 3;
+/// An object that a process has loaded.
+pub const MODULE: u8 = 4;
 /// Many events, compressed.
 pub const BLOCK: u8 = 16;
 /// The number of events that were overwritten before they were recorded.

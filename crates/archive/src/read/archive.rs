@@ -1,7 +1,6 @@
 //! Opens an archive, and finds its whole frames.
 //! Frames with events are read again when a caller wants the events.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -14,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::format::file_name::missing_between;
 use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
-use crate::format::process::ProcessRecord;
 use crate::format::symbol::Symbol;
 use crate::read::bytes::{Bytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
@@ -299,36 +297,9 @@ impl Archive {
         self.names.preambles().collect()
     }
 
-    /// One preamble for each program and ring: the last that the archive has. If all its preambles
-    /// were lost, it has only the magic.
-    pub fn programs(&self) -> Vec<Preamble> {
-        let (mut programs, mut places) = (Vec::<Preamble>::new(), HashMap::new());
-        for preamble in self.names.preambles() {
-            let place = *places.entry(preamble.magic).or_insert(programs.len());
-            match programs.get_mut(place) {
-                Some(known) => known.clone_from(preamble),
-                None => programs.push(preamble.clone()),
-            }
-        }
-        for magic in self.magics() {
-            if self.preamble(magic).is_none() {
-                programs.push(Preamble {
-                    magic: Some(magic),
-                    ..Preamble::default()
-                });
-            }
-        }
-        programs
-    }
-
     /// The first preamble with this magic.
     pub fn preamble(&self, magic: u64) -> Option<&Preamble> {
         self.names.program(magic)
-    }
-
-    /// The processes that logged to a ring, with their executables.
-    pub fn processes(&self, magic: u64) -> Vec<ProcessRecord> {
-        self.names.processes(magic)
     }
 
     /// The magics of the events.

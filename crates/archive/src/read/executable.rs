@@ -40,6 +40,8 @@ pub enum Misfit {
     Digest,
     /// It is too large, or all files together are.
     TooLarge,
+    /// It is not the file that a process had loaded.
+    Module,
     /// The archive has no fingerprint of any executable.
     Unknown,
 }
@@ -55,6 +57,9 @@ impl fmt::Display for Misfit {
             ),
             Misfit::Digest => {
                 f.write_str("is not the executable that logged: it has another SHA-1")
+            }
+            Misfit::Module => {
+                f.write_str("is not the file that was loaded: it has another build id")
             }
             Misfit::TooLarge => f.write_str("is too large to be read"),
             Misfit::Unknown => f.write_str(

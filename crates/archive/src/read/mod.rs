@@ -29,6 +29,7 @@ pub(crate) mod open;
 pub(crate) mod ordered;
 pub(crate) mod outline;
 pub(crate) mod processes;
+pub(crate) mod programs;
 pub(crate) mod recorded;
 pub(crate) mod recover;
 pub(crate) mod recovery;

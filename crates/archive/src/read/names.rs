@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
 use timeline::{
-    Definition, EventId, Executable, Object, Priority, Syntax, Thread, ThreadRef, bounded,
+    Definition, EventId, Executable, Module, Object, Priority, Syntax, Thread, ThreadRef, bounded,
 };
 
 use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};
@@ -46,6 +46,8 @@ pub struct Names {
     with_strings: Mutex<HashSet<u64>>,
     /// Magic and number of each string that was found in an executable.
     recovered: Mutex<BTreeSet<(u64, u64)>>,
+    /// How many names of symbols were found by modules.
+    recovered_symbols: AtomicU64,
     /// By magic, process and address.
     symbols: FrozenMap<(u64, Option<u64>, u64), Box<Symbol>>,
     /// The sum of the digests of all symbols.
@@ -126,10 +128,15 @@ impl Names {
                     // Relaxed: a count, which nobody reads before all are taken.
                     self.symbols_digest
                         .fetch_add(digest(&symbol), Ordering::Relaxed);
+                    // Relaxed: as above.
+                    let recovered = u64::from(symbol.recovered && symbol.name.is_some());
+                    self.recovered_symbols
+                        .fetch_add(recovered, Ordering::Relaxed);
                     self.symbols.insert(key, Box::new(symbol));
                 }
             }
             Record::Process(process) => lock(&self.processes).take(process),
+            Record::Module(module) => lock(&self.processes).load(module),
             _ => {}
         }
     }
@@ -142,6 +149,11 @@ impl Names {
     /// The processes that logged to a ring.
     pub fn processes(&self, magic: u64) -> Vec<ProcessRecord> {
         lock(&self.processes).of(magic).cloned().collect()
+    }
+
+    /// What the processes of a ring have loaded.
+    pub fn modules(&self, magic: u64) -> Vec<Module> {
+        lock(&self.processes).modules(magic).to_vec()
     }
 
     /// The preambles of all programs and rings.
@@ -238,6 +250,11 @@ impl Names {
     /// How many strings were found in executables.
     pub fn recovered_count(&self) -> u64 {
         lock(&self.recovered).len() as u64
+    }
+
+    /// How many symbols were found by modules.
+    pub fn recovered_symbols(&self) -> u64 {
+        self.recovered_symbols.load(Ordering::Relaxed)
     }
 
     /// The magic and the number of the string that is the message of a definition.

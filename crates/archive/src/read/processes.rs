@@ -1,10 +1,11 @@
-//! The processes of an archive, and the executables of those that logged.
+//! The processes of an archive, their executables, and what they have loaded.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use timeline::Executable;
+use timeline::{Executable, Module};
 
+use crate::format::module::ModuleRecord;
 use crate::format::process::ProcessRecord;
 
 /// Most processes that are known: an archive may name more than can be.
@@ -16,6 +17,9 @@ pub struct Processes {
     all: Vec<ProcessRecord>,
     /// By magic and pid: their places.
     places: HashMap<(u64, u64), Vec<usize>>,
+    /// What they have loaded, by magic, each once.
+    modules: HashMap<u64, Vec<Module>>,
+    loaded: HashSet<(u64, Module)>,
 }
 
 impl Processes {
@@ -38,6 +42,21 @@ impl Processes {
             places.push(self.all.len());
             self.all.push(process);
         }
+    }
+
+    /// Adds what a process has loaded.
+    pub fn load(&mut self, module: ModuleRecord) {
+        let (magic, Some(module)) = (module.magic.unwrap_or(0), module.module) else {
+            return;
+        };
+        if self.loaded.len() < MOST && self.loaded.insert((magic, module.clone())) {
+            self.modules.entry(magic).or_default().push(module);
+        }
+    }
+
+    /// What the processes of a ring have loaded.
+    pub fn modules(&self, magic: u64) -> &[Module] {
+        self.modules.get(&magic).map_or(&[], Vec::as_slice)
     }
 
     /// Those of a ring.

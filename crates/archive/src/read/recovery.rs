@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::format::symbol::Symbol;
 use crate::read::executable::Misfit;
 
 /// What became of the lost texts of an archive.
@@ -12,10 +13,16 @@ pub struct Recovery {
     pub lost: u64,
     /// How many of these are known again.
     pub recovered: u64,
+    /// How many addresses of call stacks had no symbol in the archive.
+    pub lost_symbols: u64,
+    /// How many of these have a name again. Others have only a file, as modules say.
+    pub recovered_symbols: u64,
     /// The executables that were looked at.
     pub searched: Vec<Searched>,
     /// Magic and number of each text that is known again.
     pub(crate) texts: Vec<(u64, u64)>,
+    /// The symbols that are known again.
+    pub(crate) symbols: Vec<Symbol>,
 }
 
 /// An executable that was looked at for texts.

@@ -90,7 +90,7 @@ impl Archive {
         Ok(self.copied(out.bytes, counted))
     }
 
-    /// Writes the texts that were found in executables.
+    /// Writes the texts and symbols that were found in executables.
     pub(super) fn put_recovered(&self, out: &mut impl Write) -> io::Result<()> {
         let (mut fields, mut checksum) = (Fields::default(), Checksum::default());
         let (mut record, mut frame) = (Vec::new(), Vec::new());
@@ -106,6 +106,16 @@ impl Archive {
             record.clear();
             frame.clear();
             string.encode(&mut fields, &mut record);
+            frame::put(&record, &mut checksum, &mut frame);
+            out.write_all(&frame)?;
+        }
+        for symbol in self
+            .recovery()
+            .map_or(&[][..], |recovery| &recovery.symbols)
+        {
+            record.clear();
+            frame.clear();
+            symbol.encode(&mut fields, &mut record);
             frame::put(&record, &mut checksum, &mut frame);
             out.write_all(&frame)?;
         }

@@ -81,6 +81,11 @@ impl Contents {
                 known.process(&process);
                 return;
             }
+            Some(Record::Module(module)) => {
+                let known = self.known.entry(module.magic.unwrap_or(0)).or_default();
+                known.modules.extend(module.module);
+                return;
+            }
             Some(Record::Event) => return self.take_event(),
             Some(Record::Block(block)) => (block.magic, block.positions),
             Some(Record::Missed(missed)) => {

@@ -10,12 +10,16 @@
 //! hashing have budgets, and so has the memory for what is found. No header of the file is
 //! believed: its texts are what stands between zero bytes.
 
+mod addresses;
 mod rows;
 mod texts;
 mod variants;
 mod wanted;
 
 use std::path::{Path, PathBuf};
+
+use timeline::Module;
+use timeline::symbols::is_of;
 
 use crate::format::record::Record;
 use crate::format::string::StringDefinition;
@@ -27,6 +31,8 @@ use wanted::Wanted;
 
 /// Most executables that are looked at: archives of many runs name many.
 const MOST_EXECUTABLES: usize = 64;
+/// Most libraries likewise.
+const MOST_MODULES: usize = 1024;
 
 impl Archive {
     /// Finds texts again that the archive lacks: in these executables, and in those that its
@@ -56,7 +62,22 @@ impl Archive {
             }
             let all = programs.iter().filter_map(Executable::of);
             let known = executables(all.chain(processes.iter().filter_map(Executable::of_process)));
-            Archive::search(given, &known, &mut wanted, &mut recovery);
+            let loaded = programs
+                .iter()
+                .flat_map(|of| self.modules(of.magic.unwrap_or(0)));
+            // Of executables, more is known than a build id, which a changed file may still have.
+            let is_library = |module: &Module| {
+                // No text of the recorder's own library ends with a zero byte.
+                let name = module
+                    .path
+                    .file_name()
+                    .unwrap_or_default()
+                    .as_encoded_bytes();
+                let is_own = name.starts_with(b"libtimeline.so");
+                !is_own && known.iter().all(|one| one.path != module.path)
+            };
+            let modules = modules(loaded.filter(is_library));
+            Archive::search(given, (&known, &modules), &mut wanted, &mut recovery);
         }
         for (magic, id, text) in wanted.found() {
             recovery.recovered += 1;
@@ -68,38 +89,62 @@ impl Archive {
                 recovered: true,
             }));
         }
+        addresses::recover(self, given, &mut recovery);
         self.set_recovery(recovery);
     }
 
+    /// Looks into the executables that logged, and then into the libraries that they had loaded.
     fn search(
         given: &[PathBuf],
-        known: &[Executable],
+        (known, modules): (&[Executable], &[Module]),
         wanted: &mut Wanted,
         recovery: &mut Recovery,
     ) {
         let mut budget = Budget::default();
-        let mut places: Vec<(&Path, &[Executable])> = Vec::new();
-        places.extend(given.iter().map(|path| (path.as_path(), known)));
-        let own = known.iter().map(std::slice::from_ref);
-        places.extend(own.map(|one| (one[0].path.as_path(), one)));
+        let own = known
+            .iter()
+            .map(|one| (one.path.as_path(), std::slice::from_ref(one)));
+        let places = given.iter().map(|path| (path.as_path(), known)).chain(own);
         let mut read = Vec::new();
-        for (path, expected) in places {
+        for (number, (path, expected)) in places.enumerate() {
             if wanted.is_done() {
-                break;
+                return;
             }
-            if matches!(expected, [one] if read.contains(one)) {
+            if number >= given.len() && expected.iter().all(|one| read.contains(one)) {
                 continue;
             }
             let before = wanted.count();
-            let found = texts::search(path, expected, wanted, &mut budget);
-            let found = found.map(|file| {
-                read.push(file);
-                wanted.count() - before
-            });
+            let mut found = texts::search(path, expected, wanted, &mut budget);
+            let loaded = found
+                .is_err()
+                .then(|| modules.iter().find(|of| is_module(path, of)));
+            let found = match (&mut found, loaded.flatten()) {
+                (_, Some(module)) => texts::search_module(path, module, wanted, &mut budget),
+                (Ok(file), None) => {
+                    read.push(file.clone());
+                    Ok(())
+                }
+                (Err(misfit), None) => Err(misfit.clone()),
+            };
             recovery.searched.push(Searched {
                 path: path.to_path_buf(),
-                found,
+                found: found.map(|()| wanted.count() - before),
             });
+        }
+        for module in modules {
+            if wanted.is_done() {
+                return;
+            }
+            let before = wanted.count();
+            let found = texts::search_module(&module.path, module, wanted, &mut budget);
+            let count = wanted.count() - before;
+            // Most libraries log nothing.
+            if found.is_ok() && count > 0 {
+                recovery.searched.push(Searched {
+                    path: module.path.clone(),
+                    found: Ok(count),
+                });
+            }
         }
     }
 
@@ -125,4 +170,23 @@ fn executables(all: impl Iterator<Item = Executable>) -> Vec<Executable> {
         }
     }
     known
+}
+
+/// Each file once, wherever it was loaded.
+fn modules(all: impl Iterator<Item = Module>) -> Vec<Module> {
+    let mut known: Vec<Module> = Vec::new();
+    for one in all {
+        let is_file = |other: &Module| {
+            (&one.path, &one.build_id, one.version) == (&other.path, &other.build_id, other.version)
+        };
+        if known.len() < MOST_MODULES && !known.iter().any(is_file) {
+            known.push(one);
+        }
+    }
+    known
+}
+
+/// Whether a file is that of a module.
+fn is_module(path: &Path, module: &Module) -> bool {
+    std::path::absolute(path).is_ok_and(|path| is_of(&path, module))
 }

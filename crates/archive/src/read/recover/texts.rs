@@ -4,11 +4,12 @@
 //! another one.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 use timeline::executable::{MAX_EXECUTABLE, digest};
-use timeline::{Definition, bounded};
+use timeline::symbols::is_of;
+use timeline::{Definition, Module, bounded};
 
 use super::variants;
 use super::wanted::Wanted;
@@ -97,16 +98,58 @@ pub fn search(
         wanted.drop_since(before);
         return Err(Misfit::Digest);
     };
-    for phase in &PHASES[1..] {
+    try_phases(&mut file, size, &PHASES[1..], wanted, budget)?;
+    Ok(found.clone())
+}
+
+/// Looks for wanted texts in a file, if a process had loaded it. Its build id is a digest, too.
+pub fn search_module(
+    path: &Path,
+    module: &Module,
+    wanted: &mut Wanted,
+    budget: &mut Budget,
+) -> Result<(), Misfit> {
+    let (mut file, size) = executable::open(path)?;
+    let path = std::path::absolute(path).map_err(unreadable)?;
+    if !is_of(&path, module) {
+        return Err(Misfit::Module);
+    }
+    if !budget.reads(size) {
+        return Err(Misfit::TooLarge);
+    }
+    let (before, mut logs) = (wanted.count(), false);
+    read(&file, size, |text| {
+        // The name of a function that it calls.
+        logs |= text.starts_with(b"timeline_");
+        try_run(text, Phase::Whole, wanted, budget);
+    })?;
+    // Most libraries log nothing, and have a word or two that another file logged.
+    match logs && wanted.count() > before {
+        true => try_phases(&mut file, size, &PHASES[1..], wanted, budget),
+        false => Ok(()),
+    }
+}
+
+fn unreadable(error: io::Error) -> Misfit {
+    Misfit::Unreadable(error.to_string())
+}
+
+fn try_phases(
+    file: &mut File,
+    size: u64,
+    phases: &[Phase],
+    wanted: &mut Wanted,
+    budget: &mut Budget,
+) -> Result<(), Misfit> {
+    for phase in phases {
         if wanted.is_done() || !budget.reads(size) {
             break;
         }
-        let unreadable = |error: std::io::Error| Misfit::Unreadable(error.to_string());
         file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
         wanted.begin_phase();
-        read(&file, size, |text| try_run(text, *phase, wanted, budget))?;
+        read(file, size, |text| try_run(text, *phase, wanted, budget))?;
     }
-    Ok(found.clone())
+    Ok(())
 }
 
 /// Gives all texts of a file, cut to what definitions have, and returns its size and SHA-1.
@@ -129,7 +172,7 @@ fn read(file: &File, size: u64, mut each: impl FnMut(&[u8])) -> Result<(u64, [u8
     };
     let found = digest(file, size, &mut take);
     take(&[0]);
-    found.map_err(|error| Misfit::Unreadable(error.to_string()))
+    found.map_err(unreadable)
 }
 
 /// Tries what stands between two zero bytes of a file.

@@ -1,4 +1,4 @@
-//! Writes which processes log, and the fingerprints of their executables.
+//! Writes which processes log, the fingerprints of their executables, and what they have loaded.
 //!
 //! An executable may have hundreds of megabytes. So another thread hashes it, while the recorder
 //! goes on: the record of a process is written before its first event, and once more when its
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use timeline::executable::sha1_of;
-use timeline::{Attached, FileVersion, Joined};
+use timeline::{Attached, FileVersion, Joined, Module};
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
@@ -25,6 +25,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const JOINING: Duration = Duration::from_secs(1);
 /// Most processes that further files have.
 const MOST: usize = 1 << 12;
+/// Most modules that an archive has of a ring.
+const MOST_MODULES: usize = 1 << 16;
 
 type Sha1 = Option<[u8; 20]>;
 /// A file, as processes name it.
@@ -43,6 +45,9 @@ pub struct Processes {
     all: Vec<Joined>,
     /// What is known of files.
     known: HashMap<Named, Sha1>,
+    /// What they have loaded, and how many definitions there were when that was looked at.
+    modules: Vec<Module>,
+    defined: u32,
     /// Files that are being hashed.
     waiting: usize,
     hashing: Option<Hashing>,
@@ -61,6 +66,9 @@ impl Processes {
         for joined in &self.all[known.min(self.all.len())..] {
             put(&self.known, run, joined, writer);
         }
+        for module in self.look_at_modules(at) {
+            writer.module(&module);
+        }
         // Those that are gone from the table stay known, but not for ever.
         let too_many = self.all.len().saturating_sub(MOST);
         self.all.drain(..too_many);
@@ -72,6 +80,19 @@ impl Processes {
         for joined in &self.all {
             put(&self.known, run, joined, writer);
         }
+        self.look_at_modules(at);
+        for module in &self.modules {
+            writer.module(module);
+        }
+    }
+
+    /// Adds what was loaded since, and returns it.
+    fn look_at_modules(&mut self, at: &Attached) -> Vec<Module> {
+        let (mut new, defined) = at.modules_since(self.defined);
+        self.defined = defined;
+        new.truncate(MOST_MODULES.saturating_sub(self.modules.len()));
+        self.modules.extend_from_slice(&new);
+        new
     }
 
     /// Adds those that have joined since.

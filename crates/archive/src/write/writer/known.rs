@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use sha1::{Digest, Sha1};
-use timeline::Frame;
+use timeline::{Frame, Module};
 
 use super::Writer;
 use crate::format::digest::first_word;
@@ -21,6 +21,8 @@ pub struct Known {
     pub addresses: HashSet<(Option<u64>, u64)>,
     /// Pid of processes and when they joined, and whether their fingerprints are there.
     pub processes: HashMap<(Option<u64>, Option<u64>), bool>,
+    /// What processes have loaded.
+    pub modules: HashSet<Module>,
 }
 
 impl Known {
@@ -83,6 +85,7 @@ impl<W: Write> Writer<W> {
                 pid,
                 source: source.map(|source| text(&source.file)),
                 line: source.map(|source| source.line.into()),
+                recovered: false,
             };
             symbol.encode(&mut self.fields, &mut self.record);
             self.frame();

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame::{self, Checksum};
+use crate::format::module::ModuleRecord;
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
 use crate::format::ranges;
@@ -19,6 +20,7 @@ use crate::write::interned::{DefinitionId, Interned, ThreadId};
 use crate::write::packer::{self, Packer};
 use crate::write::positions::Positions;
 use crate::write::range::ValueRange;
+use timeline::Module;
 use timeline::msgpack::Fields;
 
 pub use known::{Known, MOST_TEXT};
@@ -127,6 +129,18 @@ impl<W: Write> Writer<W> {
     pub fn process(&mut self, process: &ProcessRecord) {
         if self.known.process(process) {
             process.encode(&mut self.fields, &mut self.record);
+            self.frame();
+        }
+    }
+
+    /// Writes what a process has loaded, unless the file says so already.
+    pub fn module(&mut self, module: &Module) {
+        if self.known.modules.insert(module.clone()) {
+            let module = ModuleRecord {
+                magic: Some(self.magic),
+                module: Some(module.clone()),
+            };
+            module.encode(&mut self.fields, &mut self.record);
             self.frame();
         }
     }
