@@ -108,7 +108,7 @@ fn dump_json_tells_everything_about_an_event() {
         fail["args"],
         json!({ "size": 512, "size_2": 4096, "offset": 9 })
     );
-    assert_eq!(warn["args"], json!({ "left": i64::MIN }));
+    assert_eq!(warn["args"], json!({ "left": i64::MIN.to_string() }));
     assert_eq!(fail["category"], "disk");
     assert_eq!(
         (&fail["priority"], &warn["priority"]),

@@ -15,6 +15,7 @@ use timeline::{Attached, Definition, Event, Order, Priority, Record, dump};
 
 use crate::command::command;
 use crate::support::{anchor, begin_snapshot, put_chunk, put_string, put_thread, seal};
+use crate::typed::whole;
 
 /// An hour to change in, and half hours would be seen too.
 const ZONE: &str = "NST3:30NDT,M3.2.0,M11.1.0";
@@ -251,12 +252,12 @@ impl Row<'_> {
         let args: Vec<String> = names
             .iter()
             .zip(args)
-            .map(|(name, value)| format!("{name:?}:{value}"))
+            .map(|(name, value)| format!("{name:?}:{}", whole(value)))
             .collect();
         let fields = [
             (
                 "ticks",
-                json((self.event.ticks != 0).then_some(self.event.ticks)),
+                json((self.event.ticks != 0).then(|| whole(self.event.ticks))),
             ),
             (
                 "time",
@@ -270,7 +271,7 @@ impl Row<'_> {
                         .map(|nanos| nanos.to_string()),
                 ),
             ),
-            ("cycles", json(self.cycles)),
+            ("cycles", json(self.cycles.map(whole))),
             ("core", json(known(core))),
             ("node", json(known(node))),
             ("tid", json(number(tid))),
