@@ -144,7 +144,7 @@ fn the_first_example_runs_in_the_shared_memory_of_a_container() {
     if let Some(said) = with_little_shm(64, script, &words) {
         assert!(said.contains("processed tcp(50)"), "{said}");
         assert!(
-            said.contains("\"entries\":524288") && said.contains("\"reduced\":true"),
+            said.contains("\"entries\":262144") && said.contains("\"reduced\":true"),
             "{said}"
         );
     }
