@@ -356,6 +356,7 @@ async function links(context) {
   await frames(other);
   demand(await shown() === window, "the window", window, "became", await shown());
   // A line that is selected now is brought into sight.
+  await hits(other);
   await other.keyboard.press("n");
   await other.waitForFunction((before) => !document.querySelector("#tracks-said").textContent
     .endsWith(before), window);

@@ -33,6 +33,8 @@ export class Hits extends EventTarget {
     this.active = false;
     this.running = false;
     this.limited = false;
+    /** Whether nothing was searched, because the log was being indexed. */
+    this.refused = false;
     this.lines = [];
     this.found = 0;
     this.done = 0;
@@ -86,6 +88,7 @@ export class Hits extends EventTarget {
     this.#asked = asked;
     this.active = true;
     this.running = true;
+    this.refused = false;
     try {
       const all = [...parameters, ...place, ["limit", this.limit]];
       await readStream(ofLog(log.id, "search"), all, asked.signal, (event, said) => {
@@ -97,6 +100,7 @@ export class Hits extends EventTarget {
     } catch (error) {
       if (isAbort(error) || asked !== this.#asked) return;
       begin();
+      this.refused = error.status === 503;
       showError(error, "Search");
       this.#ended();
     }

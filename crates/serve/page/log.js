@@ -173,8 +173,10 @@ export class Log extends EventTarget {
   }
 
   /** The line of an event that was met elsewhere, or the first one of its time. */
-  async lineOf({ unix_ns: time, tid, message }, signal = this.signal) {
-    const from = await this.lineAt(time, signal);
+  async lineOf({ unix_ns: time, tid, message, important, line }, signal = this.signal) {
+    // Important events stand before all others, whatever their time.
+    const known = important && line !== undefined;
+    const from = known ? Math.max(0, line - 50) : await this.lineAt(time, signal);
     const answer = await getJson(ofLog(this.id, "lines"), { from, count: 100 }, signal);
     const there = answer.lines.filter((event) => event.unix_ns === time);
     const same = there.find((event) => event.message === message && event.tid === tid);

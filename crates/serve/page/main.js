@@ -93,7 +93,7 @@ function makeView(name, reveal) {
 function step(direction) {
   if (!hits.active) return;
   if (!hits.lines.length) {
-    if (!hits.running) showMessage("Nothing was found");
+    showMessage(hits.running ? "Nothing has been found yet" : "Nothing was found");
     return;
   }
   const from = state.line ?? lines.topLine - (direction > 0 ? 1 : 0);
@@ -185,7 +185,7 @@ function known() {
   indexed = log.info.index?.state !== "building";
   if (indexed && !before) {
     // What was refused while the log was being indexed is asked again.
-    if (parametersOf(state).length) find();
+    if (hits.refused) find();
     if (state.view === "overview") viewOf.overview?.read();
   }
   const badge = byId("log-kind");

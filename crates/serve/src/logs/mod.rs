@@ -85,8 +85,8 @@ impl Logs {
     /// The log of this name.
     pub fn get(&self, id: &str) -> Result<Arc<Log>> {
         let known = self.lock().get(id).cloned();
-        if let Some(log) = known.filter(|log| log.is_there()) {
-            return Ok(log);
+        if let Some(log) = known.as_ref().filter(|log| log.is_there()) {
+            return Ok(Arc::clone(log));
         }
         let find = |all: Arc<[Found]>| all.iter().find(|found| found.id == id).cloned();
         let found = find(self.list()).or_else(|| find(self.list_within(UNLISTED)));
@@ -94,10 +94,17 @@ impl Logs {
             self.lock().remove(id);
             return Err(Error::NoLog { id: id.into() });
         };
+        let mut opened = self.lock();
+        // Another request may have made it meanwhile. A second one would be recorded and numbered
+        // apart.
+        if let Some(made) = opened.get(id)
+            && known.is_none_or(|known| !Arc::ptr_eq(&known, made))
+        {
+            return Ok(Arc::clone(made));
+        }
         let log = Arc::new(Log::new(found, Arc::clone(&self.scratch)));
-        Ok(Arc::clone(
-            self.lock().entry(id.into()).insert_entry(log).get(),
-        ))
+        opened.insert(id.into(), Arc::clone(&log));
+        Ok(log)
     }
 
     /// Gives up what nobody has read for a while.
@@ -107,5 +114,34 @@ impl Logs {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Log>>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn requests_at_the_same_time_have_the_same_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.tla");
+        std::fs::write(&path, b"").unwrap();
+        let id = path.display().to_string();
+        for _ in 0..100 {
+            let logs = Logs::new(std::slice::from_ref(&path)).unwrap();
+            let at_once = Barrier::new(4);
+            let got: Vec<Arc<Log>> = thread::scope(|scope| {
+                let ask = || {
+                    at_once.wait();
+                    logs.get(&id).unwrap()
+                };
+                let asked: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+                asked.into_iter().map(|one| one.join().unwrap()).collect()
+            });
+            assert!(got.iter().all(|log| Arc::ptr_eq(log, &got[0])));
+        }
     }
 }
