@@ -165,6 +165,7 @@ fn with_a_killed_process(name: &Name, before: i64) -> (Timeline, u32) {
     (0..10).for_each(|_| assert_eq!(child.line(), "logged"));
     short_threads(&timeline, 0..before);
     child.kill();
+    wait_for_place(name, 1);
     (timeline, child.pid())
 }
 
@@ -214,19 +215,44 @@ fn a_death_that_nobody_noticed_is_noticed_when_records_are_short() {
     assert_eq!(of_killed(&attached), 0);
 }
 
-/// Holds the places of all processes but this one, as living processes would.
-fn hold_places(name: &Name) -> std::fs::File {
-    let file = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open(name.file());
-    let file = file.expect("opened");
+fn open(name: &Name) -> std::fs::File {
+    let mut options = std::fs::File::options();
+    let file = options.read(true).write(true).open(name.file());
+    file.expect("opened")
+}
+
+/// The locks of the places of some processes, from the first one on.
+fn places(first: i64, count: i64) -> libc::flock {
     // SAFETY: all zeros are a valid flock.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = libc::F_WRLCK as _;
     lock.l_whence = libc::SEEK_SET as _;
-    lock.l_start = (1 << 62) + 4096 + 1;
-    lock.l_len = i64::from(Geometry::new(ENTRIES, 2048).processes) - 1;
+    lock.l_start = (1 << 62) + 4096 + first;
+    lock.l_len = count;
+    lock
+}
+
+/// Waits until the kernel gives up the lock of a killed process. It may do so some time after that
+/// is reaped.
+fn wait_for_place(name: &Name, place: i64) {
+    let file = open(name);
+    loop {
+        let mut lock = places(place, 1);
+        // SAFETY: the descriptor is open, and the lock is valid.
+        let asked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut lock) };
+        assert_eq!(asked, 0, "{}", std::io::Error::last_os_error());
+        if i32::from(lock.l_type) == libc::F_UNLCK {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Holds the places of all processes but this one, as living processes would.
+fn hold_places(name: &Name) -> std::fs::File {
+    let file = open(name);
+    let count = i64::from(Geometry::new(ENTRIES, 2048).processes) - 1;
+    let lock = places(1, count);
     // SAFETY: the descriptor is open, and the lock is valid.
     let locked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &lock) };
     assert_eq!(locked, 0, "{}", std::io::Error::last_os_error());
