@@ -3,16 +3,30 @@
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use timeline::{Attached, Order, Timeline};
+use timeline::layout::{Geometry, Header};
+use timeline::{Attached, Order, Record, Timeline};
 
 use crate::support::{Name, arguments, attach, define};
 
-/// The number of the newest stretch: see docs/format.md.
-fn newest_stretch(path: &str) -> u64 {
+/// A number of the file of a timeline.
+fn number(path: &str, at: u64) -> u64 {
     let file = std::fs::File::open(format!("/dev/shm{path}")).expect("opened");
     let mut bytes = [0; 8];
-    file.read_exact_at(&mut bytes, 0x918).expect("read");
+    file.read_exact_at(&mut bytes, at).expect("read");
     u64::from_le_bytes(bytes)
+}
+
+/// The number of the newest stretch: see docs/format.md.
+fn newest_stretch(path: &str) -> u64 {
+    number(path, 0x918)
+}
+
+/// The first ticks of the newest stretch.
+fn begin_of_newest(name: &Name) -> u64 {
+    let header = Header::of(&std::fs::read(name.file()).expect("read"));
+    let region = Geometry::load(&header).expect("sound").stretches;
+    let slot = newest_stretch(name.path()) % (region.length / region.stride);
+    number(name.path(), region.at(slot) + 8)
 }
 
 fn times(attached: &Attached) -> Vec<Option<u64>> {
@@ -32,7 +46,8 @@ fn readers_add_nothing_where_no_event_needs_it() {
     drop(timeline);
     let first = attach(name.path());
     // One begins behind the event, as the first lasts only some milliseconds.
-    while newest_stretch(name.path()) < 2 {
+    let logged = first.info().newest_ticks.expect("an event");
+    while begin_of_newest(&name) <= logged {
         first.info();
     }
     let (added, told) = (newest_stretch(name.path()), times(&first));

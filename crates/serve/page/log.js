@@ -66,7 +66,8 @@ export class Log extends EventTarget {
     const important = said.important ?? this.important;
     const anew = this.version !== null && this.lines > 0
       && (said.version !== this.version || important !== this.important);
-    const grown = lines > this.lines;
+    // What is known at first is no growth: nothing has to be searched again.
+    const grown = this.version !== null && lines > this.lines;
     Object.assign(this, { version: said.version, lines, important });
     this.first = said.first ?? this.first;
     this.last = said.last ?? this.last;
