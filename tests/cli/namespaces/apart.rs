@@ -181,17 +181,27 @@ fn settle(spaces: &[Space]) {
             Space::Proc => mount("proc", "proc", "/proc"),
             Space::NoProc => mount("tmpfs", "none", "/proc"),
             Space::NoSys => mount("tmpfs", "none", "/sys"),
-            Space::NoCounter => {
-                let folder = std::env::temp_dir();
-                let file = folder.join(format!("timeline-clock-{}", std::process::id()));
-                std::fs::write(&file, "hpet\n").expect("written");
-                let place = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-                mount("", file.to_str().expect("a plain name"), place);
-                std::fs::remove_file(file).expect("removed");
-            }
+            Space::NoCounter => name_another_counter(),
             _ => {}
         }
     }
+}
+
+/// Has /sys say that the kernel's clock is another one, also where there is none.
+fn name_another_counter() {
+    let place = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    if !std::path::Path::new(place).exists() {
+        mount("tmpfs", "none", "/sys");
+        let folder = std::path::Path::new(place).parent().expect("a directory");
+        std::fs::create_dir_all(folder).expect("made");
+        std::fs::write(place, "hpet\n").expect("written");
+        return;
+    }
+    let folder = std::env::temp_dir();
+    let file = folder.join(format!("timeline-clock-{}", std::process::id()));
+    std::fs::write(&file, "hpet\n").expect("written");
+    mount("", file.to_str().expect("a plain name"), place);
+    std::fs::remove_file(file).expect("removed");
 }
 
 /// Mounts a file system, or, without a type, what is in one place in another.
