@@ -14,13 +14,12 @@
 //!     bench-archive --mode filter --file FILE --where CONDITION --repeats R
 //!         reads the events of an archive that meet a condition, as the command does with --where
 //!
-//! An event is that of the demo for each match of its compressor: four integers. In `fill` two
-//! threads log matches when they find them, so that times and arguments are those of real work.
+//! An event is that of the demo for each match of a block of LZ4: four integers. In `fill` two
+//! threads log the matches of block after block, so that times and arguments are those of real work.
 //! BENCH_RING names the timeline.
 
-#[path = "../../crates/cli/src/demo/lz.rs"]
-#[allow(dead_code, reason = "nothing is expanded here")]
-mod lz;
+#[path = "../../crates/cli/src/demo/matches.rs"]
+mod matches;
 #[allow(dead_code, reason = "each program uses its part")]
 mod measure;
 
@@ -110,10 +109,13 @@ fn compress(seed: u64, matches: u64, mut matched: impl FnMut([i64; 4])) {
     let mut random = 0x2545_f491_4f6c_dd1d ^ seed << 32;
     let (mut found, mut block) = (0, seed);
     while found < matches {
-        lz::compress(&prose(&mut random), |position, length, distance| {
+        let packed = lz4_flex::block::compress(&prose(&mut random));
+        for one in matches::matches(&packed) {
+            let [length, position, distance] =
+                [one.length, one.position, one.distance].map(|number| number as i64);
             found += 1;
-            matched([block, length as u64, position as u64, distance as u64].map(|n| n as i64));
-        });
+            matched([block as i64, length, position, distance]);
+        }
         block += WORKERS;
     }
 }

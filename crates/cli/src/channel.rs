@@ -12,6 +12,7 @@ use crate::misspelt::Later;
 use crate::output;
 use crate::target::Target;
 use crate::trust::Trusted;
+use crate::verb::Verb;
 
 /// Show the channels of a timeline, or switch one on or off
 ///
@@ -49,9 +50,22 @@ enum State {
     Off,
 }
 
-impl Args {
-    /// The timeline. If there is only one, its name may be left out.
-    pub fn target(&mut self) -> &mut Target {
+/// Shown by `--help`.
+const EXAMPLES: &[Example] = &[
+    ("Which channels are there?", "timeline channel /timeline"),
+    (
+        "Log the events of the channel itv",
+        "timeline channel /timeline itv on",
+    ),
+];
+
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    // The timeline. If there is only one, its name may be left out.
+    fn target(&mut self) -> Option<&mut Target> {
         let state = self.channel.as_ref().filter(|_| self.state.is_none());
         let state = state.and_then(|word| State::from_str(word, false).ok());
         let is_channel = |word: &str| !word.starts_with('/') && !Path::new(word).exists();
@@ -61,26 +75,20 @@ impl Args {
             self.channel = Some(word);
             self.state = state;
         }
-        &mut self.target
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
     }
 }
 
-/// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
-    ("Which channels are there?", "timeline channel /timeline"),
-    (
-        "Log the events of the channel itv",
-        "timeline channel /timeline itv on",
-    ),
-];
-
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+fn run(args: &Args) -> Result {
     match (&args.channel, args.state) {
         (Some(channel), Some(state)) => switch(args, channel, state == State::On),
         (Some(channel), None) => {
             let message = format!("expected `on` or `off` behind the channel {channel}");
-            Err(Failure::misuse("channel", message))
+            Err(Failure::misuse(message))
         }
         (None, _) => show(&args.target.attach()?),
     }
@@ -93,7 +101,7 @@ fn switch(args: &Args, channel: &str, on: bool) -> Result {
     let unknown = Unknown::of("channel", channel, &names);
     args.later.refuse(unknown.as_slice())?;
     control.channel(channel, on).map_err(|error| match error {
-        timeline::Error::BadChannel { .. } => Failure::misuse("channel", error.to_string()),
+        timeline::Error::BadChannel { .. } => Failure::misuse(error.to_string()),
         _ => error.into(),
     })?;
     output::say(format_args!(

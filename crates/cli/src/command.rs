@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use timeline::dump::printable;
 
@@ -12,8 +12,9 @@ use crate::failure::Result;
 use crate::pager::Pager;
 use crate::verb::Verb;
 use crate::{
-    channel, demo, dump, events, export, histogram, import, index, info, list, outliers, output,
-    priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify, watch,
+    channel, demo, dump, events, export, generate, histogram, import, index, info, list, outliers,
+    output, priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
+    watch,
 };
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
@@ -43,45 +44,71 @@ struct Cli {
     no_pager: bool,
 
     #[command(subcommand)]
-    verb: Verb,
+    choice: Choice,
 }
 
-/// The examples of each verb, in the order of the verbs.
-pub const EXAMPLES: &[(&str, &[Example])] = &[
-    ("list", list::EXAMPLES),
-    ("info", info::EXAMPLES),
-    ("dump", dump::EXAMPLES),
-    ("tail", tail::EXAMPLES),
-    ("search", search::EXAMPLES),
-    ("index", index::EXAMPLES),
-    ("stats", stats::EXAMPLES),
-    ("events", events::EXAMPLES),
-    ("histogram", histogram::EXAMPLES),
-    ("outliers", outliers::EXAMPLES),
-    ("serve", serve::EXAMPLES),
-    ("save", save::EXAMPLES),
-    ("record", record::EXAMPLES),
-    ("import", import::EXAMPLES),
-    ("export", export::EXAMPLES),
-    ("verify", verify::EXAMPLES),
-    ("repair", repair::EXAMPLES),
-    ("priority", priority::EXAMPLES),
-    ("enable", priority::ENABLE_EXAMPLES),
-    ("disable", priority::DISABLE_EXAMPLES),
-    ("channel", channel::EXAMPLES),
-    ("sample", sample::EXAMPLES),
-    ("watch", watch::EXAMPLES),
-    ("rm", rm::EXAMPLES),
-    ("demo", demo::EXAMPLES),
-];
+/// Makes `Choice`, whose variants have the names of verbs.
+macro_rules! verbs {
+    ($($verb:ident($args:ty),)*) => {
+        /// A verb with its arguments.
+        #[derive(Subcommand)]
+        enum Choice {
+            $($verb($args),)*
+            Generate(generate::Args),
+        }
+
+        impl Choice {
+            /// The verb; none for what packages need.
+            fn verb(&mut self) -> Option<&mut dyn Verb> {
+                match self {
+                    $(Choice::$verb(args) => Some(args),)*
+                    Choice::Generate(_) => None,
+                }
+            }
+        }
+
+        /// The examples of each verb, in the order of the verbs.
+        fn examples() -> Vec<&'static [Example]> {
+            vec![$(<$args>::examples(),)*]
+        }
+    };
+}
+
+verbs! {
+    List(list::Args),
+    Info(info::Args),
+    Dump(dump::Args),
+    Tail(tail::Args),
+    Search(search::Args),
+    Index(index::Args),
+    Stats(stats::Args),
+    Events(events::Args),
+    Histogram(Box<histogram::Args>),
+    Outliers(outliers::Args),
+    Serve(serve::Args),
+    Save(save::Args),
+    Record(record::Args),
+    Import(import::Args),
+    Export(export::Args),
+    Verify(verify::Args),
+    Repair(repair::Args),
+    Priority(priority::Args),
+    Enable(priority::EnableArgs),
+    Disable(priority::DisableArgs),
+    Channel(channel::Args),
+    Sample(sample::Args),
+    Watch(watch::Args),
+    Rm(rm::Args),
+    Demo(demo::Args),
+}
 
 /// The whole command line, with the examples in place.
-pub fn command() -> clap::Command {
+fn command() -> clap::Command {
     let mut command = Cli::command().after_help(
         "Try `timeline demo` for something to look at, and `timeline help VERB` for examples.",
     );
-    for (verb, examples) in EXAMPLES {
-        command = command.mut_subcommand(verb, |verb| verb.after_help(examples_help(examples)));
+    for (verb, examples) in command.get_subcommands_mut().zip(examples()) {
+        *verb = verb.clone().after_help(examples_help(examples));
     }
     // Building adds the verb `help`.
     command.build();
@@ -112,29 +139,64 @@ fn examples_help(examples: &[Example]) -> String {
     help
 }
 
-/// Reads the command line, and starts a pager for verbs with long output. Prints and exits by
-/// itself on `--help` (status 0) and on errors (2).
-pub fn parse() -> Result<(Verb, Option<Pager>)> {
+/// What the command line asks for.
+pub struct Asked {
+    choice: Choice,
+    /// The name of the verb.
+    name: String,
+    is_paged: bool,
+}
+
+/// Reads the command line. Prints and exits by itself on `--help` (status 0) and on errors (2).
+pub fn parse() -> Asked {
     // Most command lines need neither examples nor the other verbs, which take longer to make than
     // most else in which this command starts.
     let read = |command: clap::Command| {
-        let matches = command.try_get_matches();
-        matches.and_then(|matches| Cli::from_arg_matches(&matches))
+        let matches = command.try_get_matches()?;
+        let name = matches.subcommand_name().unwrap_or_default().to_owned();
+        Ok((Cli::from_arg_matches(&matches)?, name))
     };
-    match read(Cli::command()).or_else(|_| read(command())) {
-        Ok(mut cli) => {
+    match read(Cli::command()).or_else(|_: clap::Error| read(command())) {
+        Ok((cli, name)) => {
             output::choose_colour(cli.color);
-            if let Some((verb, target)) = cli.verb.target() {
-                target.choose(verb)?;
+            Asked {
+                choice: cli.choice,
+                name,
+                is_paged: !cli.no_pager,
             }
-            let is_long = matches!(
-                cli.verb,
-                Verb::Dump(_) | Verb::Search(_) | Verb::Events(_) | Verb::Outliers(_)
-            );
-            let pager = (is_long && !cli.no_pager).then(Pager::start);
-            Ok((cli.verb, pager))
         }
         Err(error) => shown(error.format(&mut command())).exit(),
+    }
+}
+
+impl Asked {
+    /// Runs the verb, in a pager if its output is long.
+    pub fn run(&mut self) -> Result {
+        if let Choice::Generate(args) = &self.choice {
+            return generate::run(args, command(), &examples());
+        }
+        let verb = self.choice.verb().expect("all others are verbs");
+        if let Some(target) = verb.target() {
+            target.choose()?;
+        }
+        let _pager = (verb.is_long() && self.is_paged).then(Pager::start);
+        verb.run()
+    }
+
+    /// Whether the verb is a search, of which status 1 means that nothing was found.
+    pub fn is_search(&mut self) -> bool {
+        self.choice.verb().is_some_and(|verb| verb.is_search())
+    }
+
+    /// Ends with status 2, because of arguments that are each well-formed but make no sense
+    /// together. The message may have several lines.
+    pub fn misuse(&self, message: &str) -> ! {
+        let mut command = command();
+        let verb = command.find_subcommand_mut(&self.name);
+        let verb = verb.expect("it was asked for by this name");
+        let lines: Vec<_> = message.split('\n').map(printable).collect();
+        verb.error(ErrorKind::ValueValidation, lines.join("\n"))
+            .exit()
     }
 }
 
@@ -152,16 +214,4 @@ fn shown(mut error: clap::Error) -> clap::Error {
         }
     }
     error
-}
-
-/// Ends with status 2, because of arguments that are each well-formed but make no sense together.
-/// The message may have several lines.
-pub fn misuse(verb: &str, message: &str) -> ! {
-    let mut command = command();
-    let verb = command
-        .find_subcommand_mut(verb)
-        .expect("misuse is reported by verbs that exist");
-    let lines: Vec<_> = message.split('\n').map(printable).collect();
-    let error = verb.error(ErrorKind::ValueValidation, lines.join("\n"));
-    error.exit()
 }

@@ -14,6 +14,7 @@ use crate::format::{Count, things};
 use crate::health;
 use crate::output::{self, Line};
 use crate::target::{Opened, Target};
+use crate::verb::Verb;
 
 /// Print the events that a program defines, with what explains them
 ///
@@ -39,7 +40,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     ("What can this program log?", "timeline events /timeline"),
     (
         "The names of all events of a snapshot",
@@ -51,8 +52,25 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn is_long(&self) -> bool {
+        true
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        self.check.is_none().then_some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if let Some(file) = &args.check {
         return check(file);
     }

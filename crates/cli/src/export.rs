@@ -16,6 +16,7 @@ use crate::json::LogLines;
 use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
+use crate::verb::Verb;
 
 /// Write events in another format, oldest first
 ///
@@ -50,7 +51,7 @@ enum Format {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Get back the log of which an archive was made",
         "timeline export crash.tla --format text",
@@ -61,11 +62,24 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if args.whole && args.format == Format::Text {
         let message = "--whole is for objects; add --format jsonl";
-        return Err(Failure::misuse("export", message));
+        return Err(Failure::misuse(message));
     }
     let reading = Reading::open(&args.target)?;
     match (

@@ -13,21 +13,15 @@ pub enum Failure {
     NothingFound,
     /// Arguments that are each well-formed but make no sense together. The message may have several
     /// lines.
-    Misuse {
-        /// The verb.
-        verb: &'static str,
-        /// What was expected, and what was found.
-        message: String,
-    },
+    Misuse(String),
     /// Anything else, as one line for standard error.
     Message(String),
 }
 
 impl Failure {
-    /// A misuse of that verb.
-    pub fn misuse(verb: &'static str, message: impl Into<String>) -> Failure {
-        let message = message.into();
-        Failure::Misuse { verb, message }
+    /// A misuse: what was expected, and what was found.
+    pub fn misuse(message: impl Into<String>) -> Failure {
+        Failure::Misuse(message.into())
     }
 
     /// What is said of it on standard error, unless it is a misuse or needs no words.

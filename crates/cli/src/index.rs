@@ -14,6 +14,7 @@ use crate::indexing;
 use crate::output;
 use crate::signals::{Signals, Woken};
 use crate::target::{Opened, Target};
+use crate::verb::Verb;
 
 /// Index the lines of an archive, so that `search` and `dump --line` read only the parts they need
 ///
@@ -39,7 +40,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Index a recorded archive before it is searched",
         "timeline index flight.tla",
@@ -59,8 +60,17 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Nor for so many times as long as it took to open it: the more there is, the longer that takes.
 const SHARE: u32 = 4;
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let (archive, covered) = if args.follow {
         follow(args)?
     } else {
@@ -91,11 +101,9 @@ pub fn run(args: &Args) -> Result {
 
 fn open(args: &Args) -> Result<Archive> {
     if args.target.path() == Path::new("-") {
-        return Err(Failure::Misuse {
-            verb: "index",
-            message: "- has no index, which lies beside a file: expected the file of an archive"
-                .into(),
-        });
+        return Err(Failure::misuse(
+            "- has no index, which lies beside a file: expected the file of an archive",
+        ));
     }
     match args.target.open()? {
         Opened::Archive(archive) => Ok(*archive),

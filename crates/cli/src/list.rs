@@ -14,6 +14,7 @@ use crate::output;
 use crate::permission::{self, refused};
 use crate::style::Theme;
 use crate::time::{self, Span};
+use crate::verb::Verb;
 
 /// List the timelines in shared memory, with their writers, fill and level
 ///
@@ -32,13 +33,22 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     ("All timelines in shared memory", "timeline list"),
     ("The same for programs", "timeline list --json"),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     if args.names {
         let names = timeline::names()?.into_iter();

@@ -13,6 +13,7 @@ use crate::misspelt::{Later, unknown_in};
 use crate::output;
 use crate::target::Target;
 use crate::trust::Trusted;
+use crate::verb::Verb;
 
 /// Show or set the level: which events a program logs
 ///
@@ -42,21 +43,8 @@ pub struct Args {
     trusted: Trusted,
 }
 
-impl Args {
-    /// The timeline. If only rules are given, they are for the only timeline there is.
-    pub fn target(&mut self) -> &mut Target {
-        let are_rules = |word: &str| word.parse::<Rules>().is_ok();
-        if self.rules.is_none()
-            && let Some(word) = self.target.take_if(are_rules)
-        {
-            self.rules = word.parse().ok();
-        }
-        &mut self.target
-    }
-}
-
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     ("Which events are logged?", "timeline priority /timeline"),
     ("Log everything", "timeline priority /timeline all"),
     (
@@ -109,7 +97,7 @@ pub struct Names {
 }
 
 /// Shown by `--help`.
-pub const ENABLE_EXAMPLES: &[Example] = &[
+const ENABLE_EXAMPLES: &[Example] = &[
     (
         "Log all events of the engine",
         "timeline enable /timeline 'engine.*'",
@@ -121,7 +109,7 @@ pub const ENABLE_EXAMPLES: &[Example] = &[
 ];
 
 /// Shown by `--help`.
-pub const DISABLE_EXAMPLES: &[Example] = &[
+const DISABLE_EXAMPLES: &[Example] = &[
     (
         "Log no idle events of any category",
         "timeline disable /timeline '*.idle_*'",
@@ -156,8 +144,28 @@ impl Names {
     }
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    // The timeline. If only rules are given, they are for the only timeline there is.
+    fn target(&mut self) -> Option<&mut Target> {
+        let are_rules = |word: &str| word.parse::<Rules>().is_ok();
+        if self.rules.is_none()
+            && let Some(word) = self.target.take_if(are_rules)
+        {
+            self.rules = word.parse().ok();
+        }
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let Some(rules) = &args.rules else {
         return show(args);
     };
@@ -194,20 +202,38 @@ fn switch(target: &Target, control: &Control, rules: &Rules, later: &Later) -> R
     Ok(())
 }
 
-/// Runs `timeline enable`.
-pub fn enable(args: &EnableArgs) -> Result {
-    by_name("enable", &args.names, true)
+impl Verb for EnableArgs {
+    fn examples() -> &'static [Example] {
+        ENABLE_EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(self.names.target())
+    }
+
+    fn run(&self) -> Result {
+        by_name(&self.names, true)
+    }
 }
 
-/// Runs `timeline disable`.
-pub fn disable(args: &DisableArgs) -> Result {
-    by_name("disable", &args.names, false)
+impl Verb for DisableArgs {
+    fn examples() -> &'static [Example] {
+        DISABLE_EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(self.names.target())
+    }
+
+    fn run(&self) -> Result {
+        by_name(&self.names, false)
+    }
 }
 
-fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
+fn by_name(names: &Names, on: bool) -> Result {
     if names.events.is_empty() {
-        let message = format!("the EVENTS to {verb} are missing, such as 'engine.*'");
-        return Err(Failure::misuse(verb, message));
+        let message = "the names of EVENTS are missing, such as 'engine.*'";
+        return Err(Failure::misuse(message));
     }
     if let Some(level) = names
         .events
@@ -218,12 +244,12 @@ fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
             "expected names of events, which have a dot, and {level} is a level; `timeline \
              priority {level}` sets that"
         );
-        return Err(Failure::misuse(verb, message));
+        return Err(Failure::misuse(message));
     }
     let mut rules = Rules::default();
     for glob in &names.events {
         let rule = Rules::events(glob, on);
-        rules.add(&rule.map_err(|error| Failure::misuse(verb, error.to_string()))?);
+        rules.add(&rule.map_err(|error| Failure::misuse(error.to_string()))?);
     }
     let control = names.target.control(&names.trusted)?;
     let at = names.target.attach()?;
@@ -233,7 +259,7 @@ fn by_name(verb: &'static str, names: &Names, on: bool) -> Result {
             "{word} is neither a timeline nor an event that is defined so far; name the PATH \
              as well if it is one that comes later"
         );
-        return Err(Failure::misuse(verb, message));
+        return Err(Failure::misuse(message));
     }
     switch(&names.target, &control, &rules, &names.later)?;
     let concerns = |definition: &&Definition| rules.speak_of(definition);

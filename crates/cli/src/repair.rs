@@ -14,6 +14,7 @@ use crate::health;
 use crate::output;
 use crate::permission;
 use crate::recovery::{self, Executables};
+use crate::verb::Verb;
 
 /// Write the whole frames of a damaged archive to a new file
 ///
@@ -35,7 +36,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Copy the archive without the damaged frames",
         "timeline repair crash.tla -o whole.tla",
@@ -46,11 +47,20 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if args.output == Path::new("-") {
         let message = "OUT must be a file, got -; an archive is written to a file";
-        return Err(Failure::misuse("repair", message));
+        return Err(Failure::misuse(message));
     }
     args.executables.give();
     let mut archive = Archive::open(&args.path)?;

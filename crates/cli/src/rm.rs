@@ -9,6 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::info;
 use crate::output;
 use crate::target::explain;
+use crate::verb::Verb;
 
 /// Remove timelines that have no writer
 #[derive(clap::Args)]
@@ -23,7 +24,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Remove the ring of a program that has ended",
         "timeline rm /timeline",
@@ -34,8 +35,18 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb. It tries every name, and reports the failures one by one.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+/// Tries every name, and reports the failures one by one.
+fn run(args: &Args) -> Result {
     let mut failures = args
         .names
         .iter()

@@ -11,6 +11,7 @@ use crate::signals::{Signals, Woken};
 use crate::target::Target;
 use crate::time::{Span, parse_duration};
 use crate::trust::Trusted;
+use crate::verb::Verb;
 
 /// How often to check whether the name still leads to the timeline that is sampled.
 const IDENTITY: Duration = Duration::from_millis(200);
@@ -46,7 +47,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "All events of 100 µs, every 10 ms, until Ctrl-C",
         "timeline sample /timeline --level all --for 100us --every 10ms",
@@ -57,14 +58,26 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let (level, length, every) = (args.level, Span(args.length), Span(args.every));
     if args.length >= args.every {
-        return Err(Failure::misuse(
-            "sample",
-            format!("--for must be shorter than --every ({every}), got {length}"),
-        ));
+        return Err(Failure::misuse(format!(
+            "--for must be shorter than --every ({every}), got {length}"
+        )));
     }
     let control = args.target.control(&args.trusted)?;
     let watched = args.target.attach()?;

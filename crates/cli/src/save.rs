@@ -15,6 +15,7 @@ use crate::health;
 use crate::output;
 use crate::target::{Opened, Target};
 use crate::unmatched::{self, Whole};
+use crate::verb::Verb;
 
 /// Save a snapshot of a timeline to a file, even while programs log
 ///
@@ -40,7 +41,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Keep the latest events of a program",
         "timeline save /timeline snapshot.timeline",
@@ -67,14 +68,26 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if args.target.was_chosen() && live_file(&args.file).is_some() {
         let name = args.file.display();
-        return Err(Failure::misuse(
-            "save",
-            format!("the FILE to write is missing: {name} is a name in shared memory"),
-        ));
+        return Err(Failure::misuse(format!(
+            "the FILE to write is missing: {name} is a name in shared memory"
+        )));
     }
     if args.file == Path::new("-") {
         return to_standard_output(args);

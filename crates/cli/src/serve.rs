@@ -15,6 +15,7 @@ use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::signals::{Signals, Woken, take_limits_for_errors};
+use crate::verb::Verb;
 
 /// The port, if none is given.
 const PORT: u16 = 4280;
@@ -60,7 +61,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     ("All that is logged on this machine now", "timeline serve"),
     (
         "The archives of a directory, in a browser",
@@ -86,8 +87,17 @@ fn address(text: &str) -> std::result::Result<SocketAddr, String> {
     })
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
     let server = Server::bind(&Options {

@@ -17,6 +17,7 @@ use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
 use crate::unmatched;
+use crate::verb::Verb;
 
 /// Count the events of a timeline or an archive, by category and event
 ///
@@ -58,7 +59,7 @@ enum By {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "What fills the ring of a program",
         "timeline stats /timeline",
@@ -69,8 +70,21 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let query = args.filters.query();
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();

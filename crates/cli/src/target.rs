@@ -70,7 +70,7 @@ impl Target {
 
     /// Chooses the only timeline in shared memory, if none was named. Ends with status 2 if there
     /// is none, or several.
-    pub fn choose(&mut self, verb: &'static str) -> Result<()> {
+    pub fn choose(&mut self) -> Result<()> {
         if self.path.is_some() {
             return Ok(());
         }
@@ -85,16 +85,14 @@ impl Target {
         }
         if names.is_empty() {
             return Err(Failure::misuse(
-                verb,
                 "there is no timeline in shared memory; name a PATH, or try `timeline demo`",
             ));
         }
         let names = names.iter().map(|name| format!("\n  {}", printable(name)));
         let names: String = names.collect();
-        Err(Failure::misuse(
-            verb,
-            format!("there are several timelines in shared memory; name one:{names}"),
-        ))
+        Err(Failure::misuse(format!(
+            "there are several timelines in shared memory; name one:{names}"
+        )))
     }
 
     /// Attaches for reading.

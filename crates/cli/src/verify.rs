@@ -14,6 +14,7 @@ use crate::format::{self, Bytes, Count, agree, things};
 use crate::health;
 use crate::output::{self, Line};
 use crate::recovery::{self, Executables};
+use crate::verb::Verb;
 
 /// Check an archive for damage, and count the events that can be recovered
 ///
@@ -36,7 +37,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Check an archive, and count its events",
         "timeline verify crash.tla",
@@ -47,8 +48,17 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     args.executables.give();
     let mut archive = Archive::open(&args.path)?;
     recovery::recover(&mut archive);

@@ -25,5 +25,8 @@ pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit, 
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Fired, Seen, Triggers};
 
+/// So long before the first wanted time begins are looked for, where nobody asks for another time.
+pub const REACH: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// A histogram of durations in nanoseconds.
 pub type Histogram = hdrhistogram::Histogram<u64>;

@@ -1,6 +1,6 @@
 //! `timeline demo`: a program to watch, and a timeline to try commands on.
 
-mod lz;
+mod matches;
 mod view;
 mod workload;
 
@@ -17,6 +17,7 @@ use crate::format::{agree, things};
 use crate::output::{self, Line};
 use crate::signals::{Signals, Woken};
 use crate::style::Theme;
+use crate::verb::Verb;
 use view::View;
 use workload::Workload;
 
@@ -45,7 +46,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     ("Watch the demo for five seconds", "timeline demo"),
     (
         "Run for a minute, to try `timeline tail` and other verbs",
@@ -53,17 +54,23 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if !args.name.as_os_str().as_encoded_bytes().contains(&b'/') {
         let name = args.name.display();
-        return Err(Failure::misuse(
-            "demo",
-            format!(
-                "{name} would be a file of 4 MiB in this directory; write /{name} for a timeline \
+        return Err(Failure::misuse(format!(
+            "{name} would be a file of 4 MiB in this directory; write /{name} for a timeline \
                  in shared memory, or ./{name} for the file"
-            ),
-        ));
+        )));
     }
     let signals = Signals::catch()?;
     let tl = Arc::new(Timeline::with_size(&args.name, ENTRIES, STRINGS)?);

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use lz4_flex::block;
 use timeline::{EventId, Priority, Timeline};
 
-use super::lz;
+use super::matches::{Match, matches};
 
 /// Blocks waiting to be compressed, at most.
 const QUEUE: usize = 8;
@@ -178,29 +179,34 @@ fn work(shared: &Shared, receive: &Mutex<Receiver<Block>>) {
         let Ok(Block { number, bytes }) = received else {
             return;
         };
-        let block = number as i64;
+        let id = number as i64;
         shared.count_waiting(-1);
-        tl.log(events.took, [block]);
+        tl.log(events.took, [id]);
         let expected = crc32fast::hash(&bytes);
-        let mut packed = lz::compress(&bytes, |position, length, distance| {
-            tl.log(
-                events.matched,
-                [length as i64, position as i64, distance as i64],
-            );
-        });
+        let mut packed = block::compress(&bytes);
+        for Match {
+            position,
+            length,
+            distance,
+        } in matches(&packed)
+        {
+            let values = [length, position, distance].map(|value| value as i64);
+            tl.log(events.matched, values);
+        }
         let (before, after) = (bytes.len() as i64, packed.len() as i64);
         if after < before {
-            tl.log(events.packed, [block, before, after]);
+            tl.log(events.packed, [id, before, after]);
         } else {
-            tl.log(events.grew, [block, before, after]);
+            tl.log(events.grew, [id, before, after]);
         }
         if number.is_multiple_of(DAMAGE) {
             let middle = packed.len() / 2;
             packed[middle] ^= 0x20;
         }
-        let found = lz::expand(&packed).map_or(0, |bytes| crc32fast::hash(&bytes));
+        let unpacked = block::decompress(&packed, bytes.len());
+        let found = unpacked.map_or(0, |bytes| crc32fast::hash(&bytes));
         if found != expected {
-            tl.log(events.damaged, [block, found.into(), expected.into()]);
+            tl.log(events.damaged, [id, found.into(), expected.into()]);
         }
     }
 }

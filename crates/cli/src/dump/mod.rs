@@ -26,6 +26,7 @@ use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::thread_columns::ThreadColumns;
 use crate::unmatched::{self, Whole};
+use crate::verb::Verb;
 
 /// Print the events of a timeline or an archive, newest to oldest
 ///
@@ -97,7 +98,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "The newest 20 events of a running (or crashed) program",
         "timeline dump /timeline -n 20",
@@ -132,8 +133,25 @@ impl Args {
     }
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn is_long(&self) -> bool {
+        true
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     args.executables.give();
     let query = args.filters.query();
     if let Some(line) = args.line {

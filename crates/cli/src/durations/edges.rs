@@ -17,9 +17,6 @@ use crate::filters::{Wanted, wanted_events};
 /// Events before a wanted end among which its begin is looked for. Twice as many as a dump lets
 /// wait for a begin, because blocks of several lanes overlap.
 pub const REACH: usize = 1 << 17;
-/// Nanoseconds before the first wanted time in which begins are looked for, as `timeline histogram`
-/// does.
-const LONGEST: u64 = 10_000_000_000;
 
 /// The wanted events of an archive, and the begins and ends that their durations depend on. The
 /// second value says which events are wanted. Drop the others once durations are known.
@@ -125,8 +122,9 @@ impl<'a> WithEdges<'a> {
         let (first, last) = unit.unix;
         // 0 is a time that is not known.
         last == 0
-            || (since.is_none_or(|since| since <= last.saturating_add(LONGEST))
-                && until.is_none_or(|until| first < until))
+            || (since.is_none_or(|since| {
+                since <= last.saturating_add(timeline_latency::REACH.as_nanos() as u64)
+            }) && until.is_none_or(|until| first < until))
     }
 
     /// Goes on behind a unit of so many events.

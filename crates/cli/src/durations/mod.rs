@@ -13,11 +13,12 @@ pub use found::Finding;
 pub use pairing::{Paired, Pairing};
 pub use partial::PartialPairing;
 
+use std::sync::LazyLock;
+
 use timeline::{Source, Unknown};
 use timeline_latency::Measure;
 
 use crate::failure::{Failure, Result};
-
 use crate::time::parse_nanoseconds;
 
 /// Fails if a name of a measure is in no definition. `can_grow`: whether more definitions may come;
@@ -67,9 +68,12 @@ pub struct Durations {
     every: Vec<String>,
 
     /// Look for begins so long before --since. A span that is longer counts as one without a begin
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_nanoseconds)]
+    #[arg(long, value_name = "TIME", default_value = DEFAULT_REACH.as_str(), value_parser = parse_nanoseconds)]
     longest: u64,
 }
+
+static DEFAULT_REACH: LazyLock<String> =
+    LazyLock::new(|| format!("{}s", timeline_latency::REACH.as_secs()));
 
 impl Durations {
     /// What was asked for.

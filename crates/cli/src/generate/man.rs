@@ -76,16 +76,12 @@ pub fn write(directory: &Path, command: Command, examples: Examples) -> io::Resu
     command = command.mut_subcommand("help", |help| help.hide(true));
     command.build();
     page(directory, "timeline", &command, |text| {
-        let first = |(_, examples): &(&str, &'static [Example])| examples.first();
-        write_examples(text, examples.iter().filter_map(first))?;
+        write_examples(text, examples.iter().filter_map(|of| of.first()))?;
         section(text, "EXIT STATUS", EXIT_STATUS)?;
         section(text, "ENVIRONMENT", ENVIRONMENT)?;
         section(text, "FILES", FILES)
     })?;
-    for (verb, examples) in examples {
-        let verb = command
-            .find_subcommand(verb)
-            .expect("examples belong to verbs that exist");
+    for (verb, examples) in command.get_subcommands().zip(examples) {
         let name = format!("timeline-{}", verb.get_name());
         page(directory, &name, verb, |text| {
             write_examples(text, examples.iter())?;

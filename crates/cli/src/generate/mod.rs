@@ -14,8 +14,8 @@ use crate::failure::{Failure, Result};
 use crate::output;
 use crate::permission;
 
-/// The examples of each verb.
-pub type Examples = &'static [(&'static str, &'static [Example])];
+/// The examples of each verb, in the order of the verbs.
+pub type Examples<'a> = &'a [&'static [Example]];
 
 /// Generate what packages install beside the command
 #[derive(clap::Args)]

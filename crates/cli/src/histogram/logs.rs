@@ -113,14 +113,10 @@ fn shown(path: &Path) -> String {
 /// Prints the intervals of all logs that were named.
 pub fn run(args: &Args) -> Result {
     if args.follow {
-        return Err(Failure::misuse(
-            "histogram",
-            "an interval log cannot be followed",
-        ));
+        return Err(Failure::misuse("an interval log cannot be followed"));
     }
     if !args.durations.given().is_empty() || !args.field.is_empty() {
         return Err(Failure::misuse(
-            "histogram",
             "an interval log has no events to choose from; choose a tag with --tag",
         ));
     }
@@ -131,7 +127,7 @@ pub fn run(args: &Args) -> Result {
         .collect();
     if paths.iter().filter(|path| *path == Path::new("-")).count() > 1 {
         let message = "- can be given once, because standard input is read once";
-        return Err(Failure::misuse("histogram", message));
+        return Err(Failure::misuse(message));
     }
     let mut output = Output::new(args, About::merged(&paths))?;
     if args.plots.are_given() && paths.len() > 1 {

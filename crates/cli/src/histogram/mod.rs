@@ -22,6 +22,7 @@ use crate::failure::{Failure, Result};
 use crate::filters::Filters;
 use crate::target::Target;
 use crate::time::parse_duration;
+use crate::verb::Verb;
 
 /// Show how long spans take, as percentiles over time
 ///
@@ -146,7 +147,7 @@ fn scale(text: &str) -> std::result::Result<u64, String> {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "How long the breaths of a running engine take, second by second",
         "timeline histogram /timeline --span engine.breath",
@@ -180,10 +181,9 @@ impl Args {
             let parts = field.rsplit_once('.');
             let parts = parts.filter(|(event, field)| !event.is_empty() && !field.is_empty());
             let Some((event, field)) = parts else {
-                return Err(Failure::misuse(
-                    "histogram",
-                    format!("expected EVENT.FIELD, such as net.sent.size, got {field}"),
-                ));
+                return Err(Failure::misuse(format!(
+                    "expected EVENT.FIELD, such as net.sent.size, got {field}"
+                )));
             };
             measures.push(Measure::Values {
                 event: event.into(),
@@ -215,24 +215,33 @@ impl Args {
     }
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if logs::is_log(args.target.path())? {
         return logs::run(args);
     }
     if let Some(other) = args.others.first() {
-        return Err(Failure::misuse(
-            "histogram",
-            format!(
-                "{} is not needed: several PATHs must all be interval logs, and {} is none",
-                other.display(),
-                args.target.path().display()
-            ),
-        ));
+        return Err(Failure::misuse(format!(
+            "{} is not needed: several PATHs must all be interval logs, and {} is none",
+            other.display(),
+            args.target.path().display()
+        )));
     }
     if args.logs.are_given() {
         return Err(Failure::misuse(
-            "histogram",
             "--start, --end, --java-compat, --float-unit and --skip-damaged are for interval logs; \
              use --since and --until",
         ));

@@ -115,7 +115,7 @@ impl<'a> Output<'a> {
     pub fn take(&mut self, intervals: &mut Intervals, unit: Unit) -> Result {
         if unit != Unit::Nanoseconds && self.args.plots.are_given() {
             let message = "pictures are of durations, and these values are none";
-            return Err(Failure::misuse("histogram", message));
+            return Err(Failure::misuse(message));
         }
         self.unit = unit;
         while let Some(interval) = intervals.due() {
@@ -297,14 +297,11 @@ impl<'a> Output<'a> {
                 tag.unwrap_or("(none)")
             });
             let tags: Vec<_> = tags.collect();
-            return Err(Failure::misuse(
-                "histogram",
-                format!(
-                    "--percentiles is for one span, and there are several: {}; name one with \
+            return Err(Failure::misuse(format!(
+                "--percentiles is for one span, and there are several: {}; name one with \
                      --span, or with --tag for an interval log",
-                    tags.join(", ")
-                ),
-            ));
+                tags.join(", ")
+            )));
         }
         let Some(summary) = first else {
             return Ok(());
@@ -319,7 +316,7 @@ impl<'a> Output<'a> {
             }
             (_, Some(_)) => {
                 let message = "--unit is for durations, and these values are none";
-                return Err(Failure::misuse("histogram", message));
+                return Err(Failure::misuse(message));
             }
             (values, None) => {
                 distribution.ratio = 1.0;

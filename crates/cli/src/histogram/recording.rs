@@ -113,27 +113,22 @@ pub fn check_series(args: &Args, matcher: &Matcher) -> Result {
     let first = units.next().unwrap_or_default();
     if units.any(|unit| unit != first) {
         return Err(Failure::misuse(
-            "histogram",
             "these are values of several units; ask for those of one unit",
         ));
     }
     if let Some(series) = matcher.fraction() {
-        return Err(Failure::misuse(
-            "histogram",
-            format!(
-                "{} has values with fractions, and a histogram counts whole numbers; give --scale \
+        return Err(Failure::misuse(format!(
+            "{} has values with fractions, and a histogram counts whole numbers; give --scale \
                  1000 to count thousandths, or --scale 1 to round them",
-                series.name
-            ),
-        ));
+            series.name
+        )));
     }
     if let (Some(tag), [_, _, ..]) = (&args.tag, series) {
         let names: Vec<_> = series.iter().map(|series| &*series.name).collect();
         let names = names.join(", ");
-        return Err(Failure::misuse(
-            "histogram",
-            format!("--tag {tag} is for one span, and there are several: {names}"),
-        ));
+        return Err(Failure::misuse(format!(
+            "--tag {tag} is for one span, and there are several: {names}"
+        )));
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ use crate::format::{Bytes, things};
 use crate::output;
 use crate::permission;
 use crate::signals::{self, Signals};
+use crate::verb::Verb;
 use follow::Followed;
 use progress::Progress;
 
@@ -68,7 +69,7 @@ enum Format {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Keep a log in less space, and find things in it",
         "timeline import server.log -o server.tla",
@@ -83,8 +84,17 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     refuse_dashes(args)?;
     let signals = args.follow.then(Signals::catch).transpose()?;
     signals::take_limits_for_errors()?;
@@ -133,7 +143,7 @@ fn refuse_dashes(args: &Args) -> Result {
         2.. => "- can be given once, because standard input is read once",
         _ => return Ok(()),
     };
-    Err(Failure::misuse("import", message))
+    Err(Failure::misuse(message))
 }
 
 /// A log that is read.

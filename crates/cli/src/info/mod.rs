@@ -21,6 +21,7 @@ use crate::recovery::Executables;
 use crate::style::Theme;
 use crate::target::{Opened, Target};
 use crate::time::{self, Form, Span, WallClock};
+use crate::verb::Verb;
 pub use object::object;
 use object::{complete_part, is_known, since_known};
 
@@ -46,7 +47,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Writers, fill and time span of /timeline",
         "timeline info /timeline",
@@ -61,8 +62,21 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     args.executables.give();
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();

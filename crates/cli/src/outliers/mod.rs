@@ -17,6 +17,7 @@ use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
 use crate::unmatched;
+use crate::verb::Verb;
 
 use inside::Inside;
 use print::Printer;
@@ -61,7 +62,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "The three slowest breaths of a running engine, and what it did in them",
         "timeline outliers /timeline --span engine.breath -n 3",
@@ -76,8 +77,25 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn is_long(&self) -> bool {
+        true
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let query = args.filters.query();
     // It is read twice.
     let reading = Reading::open_still(&args.target)?;

@@ -16,10 +16,9 @@ pub fn pin(core: usize) -> Result {
         return Ok(());
     }
     let (usable, core) = (ranges(&usable), core.id);
-    Err(Failure::misuse(
-        "record",
-        format!("--cpu must be a core that this process may use ({usable}), got {core}"),
-    ))
+    Err(Failure::misuse(format!(
+        "--cpu must be a core that this process may use ({usable}), got {core}"
+    )))
 }
 
 /// Ascending numbers, as the kernel writes lists of cores: `0-3,8`.

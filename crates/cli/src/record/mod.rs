@@ -24,6 +24,7 @@ use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::Target;
 use crate::time::parse_duration;
 use crate::unmatched::{self, Whole};
+use crate::verb::Verb;
 use crate::waiting;
 use progress::{Progress, State};
 use size::parse_file_size;
@@ -104,7 +105,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Record all events of a program, even after it restarts; Ctrl-C stops",
         "timeline record /timeline -o flight.tla",
@@ -143,18 +144,14 @@ impl Args {
         };
         if keeping.rotates() && !Output::is_directory(&self.output) {
             let name = self.output.display();
-            return Err(Failure::misuse(
-                "record",
-                format!(
-                    "--rotate-size, --rotate-every and --keep-size are for a directory; write -o \
+            return Err(Failure::misuse(format!(
+                "--rotate-size, --rotate-every and --keep-size are for a directory; write -o \
                      {name}/"
-                ),
-            ));
+            )));
         }
         let rotates = self.rotate_size.is_some() || self.rotate_every.is_some();
         if self.keep_size.is_some() && !rotates {
             return Err(Failure::misuse(
-                "record",
                 "--keep-size removes whole files, and needs --rotate-size or --rotate-every to \
                  have several",
             ));
@@ -163,23 +160,33 @@ impl Args {
             && keep < size
         {
             let (keep, size) = (Bytes(keep), Bytes(size));
-            return Err(Failure::misuse(
-                "record",
-                format!(
-                    "--keep-size must be at least as large as --rotate-size ({size}), got {keep}"
-                ),
-            ));
+            return Err(Failure::misuse(format!(
+                "--keep-size must be at least as large as --rotate-size ({size}), got {keep}"
+            )));
         }
         Ok(keeping)
     }
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     if args.output == Path::new("-") {
         let message = "-o must be a file or a directory, got -; `timeline save PATH -` writes to \
                        standard output, and `timeline tail PATH` prints events";
-        return Err(Failure::misuse("record", message));
+        return Err(Failure::misuse(message));
     }
     let keeping = args.keeping()?;
     if let Some(core) = args.cpu {

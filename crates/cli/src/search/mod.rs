@@ -23,6 +23,7 @@ use crate::output;
 use crate::reading::{Events, Reading};
 use crate::target::Target;
 use crate::unmatched;
+use crate::verb::Verb;
 use matches::Search;
 use stats::{IndexUse, Stats, nanos};
 
@@ -129,7 +130,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Where a request appears in what was recorded",
         "timeline search flights/ 7f3a90c1",
@@ -148,8 +149,25 @@ pub const EXAMPLES: &[Example] = &[
     ),
 ];
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn is_long(&self) -> bool {
+        true
+    }
+
+    fn is_search(&self) -> bool {
+        true
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let case = match (args.ignore_case, args.case_sensitive) {
         (true, _) => Case::Insensitive,
         (_, true) => Case::Sensitive,
@@ -158,20 +176,19 @@ pub fn run(args: &Args) -> Result {
     let (wanted, paths) = args.words.split_last().expect("clap asks for one word");
     let Some(wanted) = wanted.to_str() else {
         let wanted = wanted.display();
-        return Err(Failure::misuse(
-            "search",
-            format!("QUERY must be UTF-8, got {wanted}"),
-        ));
+        return Err(Failure::misuse(format!(
+            "QUERY must be UTF-8, got {wanted}"
+        )));
     };
     if !args.regex && wanted.contains('\n') {
         let message = "QUERY must be a single line, because no line of a message has several";
-        return Err(Failure::misuse("search", message));
+        return Err(Failure::misuse(message));
     }
     let needle = match args.regex {
         true => Needle::regex(wanted, case),
         false => Needle::text(wanted, case),
     };
-    let needle = needle.map_err(|error| Failure::misuse("search", error.to_string()))?;
+    let needle = needle.map_err(|error| Failure::misuse(error.to_string()))?;
     let query = args.filters.query();
     let mut found = 0;
     let mut out = output::stdout();
@@ -225,7 +242,7 @@ fn swapped(failure: Failure, path: &Path, wanted: &str) -> Failure {
 fn targets(paths: &[OsString]) -> Result<Vec<Target>> {
     if paths.is_empty() {
         let mut only = Target::default();
-        only.choose("search")?;
+        only.choose()?;
         return Ok(vec![only]);
     }
     Ok(paths

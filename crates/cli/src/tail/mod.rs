@@ -17,6 +17,7 @@ use crate::format::things;
 use crate::output;
 use crate::signals::Signals;
 use crate::target::{Opened, Target};
+use crate::verb::Verb;
 use origin::Origin;
 use together::Together;
 
@@ -61,7 +62,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Watch a running program; Ctrl-C stops",
         "timeline tail /timeline",
@@ -91,8 +92,21 @@ impl Args {
     }
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     let targets = || [&args.target].into_iter().chain(&others);

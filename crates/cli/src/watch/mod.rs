@@ -33,6 +33,7 @@ use crate::signals::Signals;
 use crate::target::{Opened, Target};
 use crate::time::parse_duration;
 use crate::trust::Trusted;
+use crate::verb::Verb;
 use crate::waiting;
 use action::Action;
 use gate::Gates;
@@ -113,7 +114,7 @@ pub struct Args {
 }
 
 /// Shown by `--help`.
-pub const EXAMPLES: &[Example] = &[
+const EXAMPLES: &[Example] = &[
     (
         "Keep what led to each breath of more than a millisecond",
         "timeline watch /timeline --when 'span engine.breath > 1ms' --save snapshots",
@@ -152,8 +153,25 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Runs the verb.
-pub fn run(args: &Args) -> Result {
+impl Verb for Args {
+    fn examples() -> &'static [Example] {
+        EXAMPLES
+    }
+
+    fn is_search(&self) -> bool {
+        true
+    }
+
+    fn target(&mut self) -> Option<&mut Target> {
+        Some(&mut self.target)
+    }
+
+    fn run(&self) -> Result {
+        run(self)
+    }
+}
+
+fn run(args: &Args) -> Result {
     refuse_nonsense(args)?;
     let (gates, failed) = match opened(args)? {
         None => live(args, None)?,
@@ -264,12 +282,12 @@ fn refuse_nonsense(args: &Args) -> Result {
             "--for is about conditions that last (rates, percentiles and missing events), and \
              '{condition}' is met in a moment; leave --for out, or use max(NAME, 1s)"
         );
-        return Err(Failure::misuse("watch", message));
+        return Err(Failure::misuse(message));
     }
     let raises = args.actions.iter().filter(|action| action.is_priority());
     if raises.count() > 1 {
         let message = "there can be one --then 'priority LEVEL for TIME'";
-        return Err(Failure::misuse("watch", message));
+        return Err(Failure::misuse(message));
     }
     Ok(())
 }

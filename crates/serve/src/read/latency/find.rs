@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
 
-/// So long before a range begins are looked for, in nanoseconds, as the command line does.
-pub const LONGEST: u64 = 10_000_000_000;
+/// So long before a range begins are looked for, in nanoseconds.
+pub const LONGEST: u64 = timeline_latency::REACH.as_nanos() as u64;
 
 /// Which durations are wanted.
 #[derive(Debug, Clone)]
