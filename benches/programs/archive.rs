@@ -15,7 +15,8 @@
 //!         reads the events of an archive that meet a condition, as the command does with --where
 //!
 //! An event is that of the demo for each match of a block of LZ4: four integers. In `fill` two
-//! threads log the matches of block after block, so that times and arguments are those of real work.
+//! threads log the matches of block after block, so that times and arguments are those of real
+//! work.
 //! BENCH_RING names the timeline.
 
 #[path = "../../crates/cli/src/demo/matches.rs"]

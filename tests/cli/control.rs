@@ -96,7 +96,7 @@ fn words_that_are_no_rules_are_told_and_change_nothing() {
         (&["priority", "net=loud"][..], "unknown level \"loud\""),
         (&["priority", "net=info,error"], "\"error\" is no rule"),
         (&["enable", "a b"], "\"+a b\" is no rule"),
-        (&["disable"], "the EVENTS to disable are missing"),
+        (&["disable"], "the names of EVENTS are missing"),
         (
             &["enable", "net.idle", "info"],
             "and info is a level; `timeline priority info`",
