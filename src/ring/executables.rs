@@ -135,15 +135,20 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// The process with that identity, or else the only one with this id that may have had a thread
-/// since these ticks.
+/// The process with that identity, or else the one with this id that may have had a thread since
+/// these ticks. In a pid namespace an id is one process at a time: the last that joined before. Of
+/// several namespaces, nobody knows which it was.
 pub fn find(table: &[Joined], identity: u32, pid: u32, start: u64) -> Option<&Joined> {
     if identity != 0 {
         return table.iter().find(|joined| joined.identity == identity);
     }
-    let mut fitting = table.iter().filter(|joined| joined.had(pid, start));
-    let found = fitting.next()?;
-    fitting.next().is_none().then_some(found)
+    let fitting = || table.iter().filter(|joined| joined.had(pid, start));
+    let last = fitting().max_by_key(|joined| joined.joined)?;
+    let namespace = |joined: &Joined| joined.process.pid_namespace;
+    let is_former = |other: &Joined| namespace(other) != 0 && namespace(other) == namespace(last);
+    fitting()
+        .all(|other| other.identity == last.identity || is_former(other))
+        .then_some(last)
 }
 
 /// Puts a digest into the copy of the table, if the process is still there.

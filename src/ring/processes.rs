@@ -162,7 +162,11 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
     let map = ring.mapping();
     let view = View::here();
     let me = KernelProcess::me();
-    for slot in 0..geometry.processes {
+    mark_a_dead(ring, geometry, opening, &view, ticks);
+    let mut turn = None;
+    while let Some(next) = next_slot(map, geometry, turn) {
+        turn = Some(next);
+        let (_, slot) = next;
         let lock = Lock::Slot(slot);
         if !lock.try_acquire(opening) {
             continue;
@@ -197,6 +201,76 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
         return Some(mine);
     }
     None
+}
+
+/// Has the first slot whose process has died without leaving say so: its threads ended now, and its
+/// lanes are free. So processes that come one after the other each find the one before.
+// Not inline: a first event has a bound on its stack.
+#[inline(never)]
+fn mark_a_dead(ring: &Shared, geometry: &Geometry, opening: &Opening, view: &View, ticks: u64) {
+    let map = ring.mapping();
+    for slot in 0..geometry.processes {
+        let place = record(map, geometry, slot);
+        let record = place.shared();
+        // Acquire, pairs with the Release in `join`. Behind a slot that nobody had are such ones.
+        let before = record.identity.load(Ordering::Acquire);
+        if before == 0 {
+            return;
+        }
+        // Another handle of ours: trying its lock could lose it, if it is a lock of the process.
+        let is_ours = || view.is_me(&kernel_process(&place)) && is_joined(&place);
+        let lock = Lock::Slot(slot);
+        if has_left(&place) || is_ours() || !lock.try_acquire(opening) {
+            continue;
+        }
+        let is_dead = !writes(view, &place, false, Some(opening.file()));
+        if is_dead && record.identity.load(Ordering::Acquire) == before {
+            lanes::release_all(ring, before);
+            // Release, pairs with `left`; a CAS, because it may have left just now.
+            let (done, failed) = (Ordering::Release, Ordering::Relaxed);
+            let _ = record
+                .left
+                .compare_exchange(0, ticks | FOUND_DEAD, done, failed);
+        }
+        lock.release(opening);
+        if is_dead {
+            return;
+        }
+    }
+}
+
+/// The slot to try after `turn`: fresh ones first, and then those of processes that left or died,
+/// the first of them before the others, because its events are overwritten first and until then
+/// readers ask for its executable; last, those of processes that may live. Each slot has its turn
+/// once, unless it changes meanwhile.
+// Not inline: a first event has a bound on its stack.
+#[inline(never)]
+fn next_slot(map: &Mapping, geometry: &Geometry, turn: Option<(u64, u32)>) -> Option<(u64, u32)> {
+    let mut next = None;
+    for slot in 0..geometry.processes {
+        let record = record(map, geometry, slot);
+        // Relaxed: looked at again under the lock.
+        let identity = record
+            .field(|process| &process.identity)
+            .load(Ordering::Relaxed);
+        let left = record
+            .field(|process| &process.left)
+            .load(Ordering::Relaxed);
+        let when = match (identity, left) {
+            (0, _) => 0,
+            (_, 0) => u64::MAX,
+            (_, left) => left & !FOUND_DEAD,
+        };
+        let found = (when, slot);
+        if turn.is_none_or(|turn| found > turn) && next.is_none_or(|next| found < next) {
+            next = Some(found);
+            // No other fresh one comes before it.
+            if when == 0 {
+                break;
+            }
+        }
+    }
+    next
 }
 
 /// Leaves the table: frees lanes, and stores the time in the slot, which frees the thread records.
@@ -366,8 +440,10 @@ impl Owners {
     }
 }
 
-/// All processes in the table: those that write now, and those that were killed and not replaced
-/// yet. A snapshot, which is not `live`, has no writers. Without a `file`, whose locks tell which
+/// How many processes are listed that were killed, the last ones.
+const MOST_DEAD: usize = 8;
+
+/// The processes that write now, and the last ones that were killed. A snapshot, which is not `live`, has no writers. Without a `file`, whose locks tell which
 /// processes live, all live that are not known to be dead.
 pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&File>) -> Vec<Writer> {
     let view = View::here();
@@ -381,7 +457,6 @@ pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&Fil
         }
         let is_held = |f| live && Lock::Slot(slot).is_held_elsewhere(f);
         let locked = file.map(is_held);
-        // Who was found dead is listed until its slot is another's.
         let left = left(&record);
         if left != 0 && left & FOUND_DEAD == 0 && locked != Some(true) {
             continue;
@@ -391,13 +466,22 @@ pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&Fil
             name: record.field(|process| &process.name).text(),
             alive: live && writes(&view, &record, locked.unwrap_or(true), file),
         };
+        let joined = record
+            .field(|process| &process.joined)
+            .load(Ordering::Relaxed);
         // Pairs with the fence in `join`: otherwise another process is taking the slot.
         fence(Ordering::Acquire);
         if identity.load(Ordering::Relaxed) == before {
-            writers.push(writer);
+            writers.push((joined, writer));
         }
     }
-    writers
+    let dead = writers.iter().filter(|(_, writer)| !writer.alive);
+    let mut dead: Vec<u64> = dead.map(|(joined, _)| *joined).collect();
+    dead.sort_unstable();
+    let first = dead.iter().rev().nth(MOST_DEAD - 1).copied();
+    let is_listed = |joined: u64| first.is_none_or(|first| joined >= first);
+    writers.retain(|(joined, writer)| writer.alive || is_listed(*joined));
+    writers.into_iter().map(|(_, writer)| writer).collect()
 }
 
 /// The living ones, as errors name them.

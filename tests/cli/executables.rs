@@ -5,11 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 use timeline::Timeline;
 
-use crate::command::succeed;
+use crate::command::{Running, succeed};
 use crate::support::Name;
 use crate::support::toolchain::programs::{Link, compile};
 use crate::support::toolchain::{C99, cc, limited, succeed as succeeds};
@@ -141,5 +142,48 @@ fn all_that_write_are_named_by_ring_snapshot_and_archive() {
         let found = told.as_array().unwrap().iter().find(is_second).unwrap();
         assert_eq!(found["executable_size"], size);
         assert_eq!(found["executable_sha1"], expected);
+    }
+}
+
+/// Many short programs, each of which ends without leaving, and one that becomes another.
+#[test]
+fn short_programs_and_one_that_becomes_another_keep_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let flags = [C99, &["-O1"]].concat();
+    let built = compile(
+        cc(),
+        &flags,
+        &["tests/c/become.c"],
+        Link::Shared,
+        folder.path(),
+    );
+    let name = Name::new("become");
+    let timeline = name.create(4096);
+    let archive = folder.path().join("become.tla").display().to_string();
+    let recorder = Running::start(&["record", name.path(), "-o", &archive, "--fsync", "never"]);
+    let program = |number: u32| {
+        let copy = folder.path().join(format!("program-{number}"));
+        fs::copy(&built, &copy).unwrap();
+        copy
+    };
+    for number in 0..12 {
+        succeeds(limited(&program(number)).arg(name.path()), "coreutils");
+    }
+    let (first, second) = (program(12), program(13));
+    succeeds(limited(&first).arg(name.path()).arg(second), "coreutils");
+    drop(timeline);
+    recorder.signal(Signal::SIGTERM);
+    recorder.succeed();
+    let snapshot = folder.path().join("become.timeline").display().to_string();
+    succeed(&["save", name.path(), &snapshot]);
+    for path in [name.path(), &snapshot, &archive] {
+        let events = succeed(&["dump", "--json", path]).json();
+        assert_eq!(events.len(), 14);
+        for event in events {
+            assert_eq!(
+                event["executable"], event["args"]["path"],
+                "{path}: {event}"
+            );
+        }
     }
 }

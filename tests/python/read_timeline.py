@@ -380,8 +380,12 @@ class Timeline:
             else:
                 is_it = self.u32(at + 4) == pid and self.u64(at + 24) <= start and (not left or start <= left)
             if is_it:
-                fitting.append(self.data[at + 64:at + 320].split(b"\0")[0].decode(errors="replace"))
-        return fitting[0] if len(fitting) == 1 else ""
+                path = self.data[at + 64:at + 320].split(b"\0")[0].decode(errors="replace")
+                fitting.append((self.u64(at + 24), self.u64(at + 16), path))
+        namespaces = {namespace for _, namespace, _ in fitting}
+        if len(fitting) > 1 and (len(namespaces) > 1 or 0 in namespaces):
+            return ""
+        return max(fitting)[2] if fitting else ""
 
     def line(self, at, cycles, missed, is_important):
         event, core = self.u32(at + 8), self.u16(at + 12)

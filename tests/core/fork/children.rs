@@ -274,7 +274,8 @@ fn two_thousand_short_children_use_up_no_places_and_no_lanes() {
         "{} lanes",
         info.thread_lanes_in_use
     );
-    assert!(info.writers.len() <= 3, "{:?}", info.writers);
+    // The last ones that died are listed, and no more.
+    assert!(info.writers.len() <= 9, "{:?}", info.writers);
 }
 
 /// Logs, and then becomes another program.

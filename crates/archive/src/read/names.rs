@@ -142,8 +142,13 @@ impl Names {
     }
 
     /// The executable of a process, if it is known.
-    fn executable(&self, magic: u64, pid: Option<u64>) -> Option<Arc<Executable>> {
-        lock(&self.processes).executable(magic, pid)
+    fn executable(
+        &self,
+        magic: u64,
+        pid: Option<u64>,
+        process: Option<&str>,
+    ) -> Option<Arc<Executable>> {
+        lock(&self.processes).executable(magic, pid, process)
     }
 
     /// The processes that logged to a ring.
@@ -343,14 +348,16 @@ impl Names {
         }
         let mut text = |id| self.copy(magic, id, copied);
         let number = |number: Option<u64>| number.and_then(|n| u32::try_from(n).ok());
+        let process = text(raw.process);
+        let executable = self.executable(magic, raw.pid, process.as_deref());
         Some(Thread {
             tid: number(raw.tid).unwrap_or(0),
             pid: number(raw.pid).unwrap_or(0),
             identity: number(raw.identity).unwrap_or(0),
             name: text(raw.name),
             group: text(raw.group),
-            process: text(raw.process),
-            executable: self.executable(magic, raw.pid),
+            process,
+            executable,
         })
     }
 

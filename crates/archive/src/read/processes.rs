@@ -65,17 +65,32 @@ impl Processes {
         self.all.iter().filter(of_ring)
     }
 
-    /// The executable of a process. `None` if several with this id logged, of several executables:
-    /// an event does not say which.
-    pub fn executable(&self, magic: u64, pid: Option<u64>) -> Option<Arc<Executable>> {
+    /// The executable of a process of this id and name. A process may have had another name when
+    /// it joined. `None` if several fit, with several executables: an event does not say which.
+    pub fn executable(
+        &self,
+        magic: u64,
+        pid: Option<u64>,
+        name: Option<&str>,
+    ) -> Option<Arc<Executable>> {
         let places = self.places.get(&(magic, pid?))?;
-        let mut found = places.iter().map(|at| executable(&self.all[*at]));
-        let first = found.next()??;
-        let is_same = |other: Option<Executable>| {
-            other.is_some_and(|other| (&other.path, other.size) == (&first.path, first.size))
-        };
-        found.all(is_same).then(|| Arc::new(first))
+        let all = || places.iter().map(|at| &self.all[*at]);
+        let is_named = |process: &&ProcessRecord| name.is_some() && process.name.as_deref() == name;
+        match all().any(|process| is_named(&process)) {
+            true => only(all().filter(is_named)),
+            false => only(all()),
+        }
     }
+}
+
+/// The executable of all of these processes, if it is one.
+fn only<'a>(mut processes: impl Iterator<Item = &'a ProcessRecord>) -> Option<Arc<Executable>> {
+    let first = executable(processes.next()?)?;
+    let is_same = |process: &ProcessRecord| {
+        let other = executable(process);
+        other.is_some_and(|other| (&other.path, other.size) == (&first.path, first.size))
+    };
+    processes.all(is_same).then(|| Arc::new(first))
 }
 
 fn executable(process: &ProcessRecord) -> Option<Executable> {
