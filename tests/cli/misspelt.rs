@@ -64,6 +64,12 @@ fn an_option_or_a_word_that_is_misspelt_changes_no_rule_and_no_channel() {
             "engine.got?",
         ),
         (&["disable", path, "net.sen"], 1, "did you mean net.sent?"),
+        (
+            &["enable", path, "egnine.*"],
+            1,
+            "no category egnine; did you mean engine?",
+        ),
+        (&["priority", path, "-nte.s?nt"], 1, "did you mean net?"),
         (&["channel", path, "vidoe", "on"], 1, "did you mean video?"),
         (&["channel", path, "--json", "on"], 2, "argument '--json'"),
         (
@@ -97,8 +103,8 @@ fn what_is_defined_later_can_be_named_before() {
         ),
         (&["enable", path, "net.*"], "info,disk=all,+net.*", ""),
         (
-            &["enable", path, "nte.*"],
-            "info,disk=all,+net.*,+nte.*",
+            &["enable", path, "cpu.*"],
+            "info,disk=all,+net.*,+cpu.*",
             "none of the 2 events defined so far has such a name",
         ),
         (

@@ -89,6 +89,16 @@ fn a_dash_is_standard_output_or_refused_and_never_a_file() {
             assert_eq!(String::from_utf8(lines).unwrap().lines().count(), 2);
         }
     }
+    // Half of it would be of no use.
+    for path in [name.path(), &archive] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let saved = at(&["save", path, "-"]).stdout(writer).output().unwrap();
+        let ran = Ran::new(saved);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains("was closed before all"), "{ran:?}");
+        assert!(!ran.stderr.contains("saved 2"), "{ran:?}");
+    }
     for words in [
         &["record", name.path(), "--once", "-o", "-"][..],
         &["repair", &archive, "-o", "-"],

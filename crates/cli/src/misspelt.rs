@@ -39,8 +39,17 @@ pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
             .map(|(category, _)| category.to_owned())
     };
     let categories: BTreeSet<String> = names.iter().filter_map(category).collect();
+    // Of a pattern such as `engine.*`, the category stands there whole.
+    let category_of = |event: &str| {
+        let (category, _) = event.split_once('.')?;
+        let is_whole = event.contains(['*', '?']) && !category.contains(['*', '?']);
+        let unknown = is_whole.then(|| Unknown::of("category", category, &categories));
+        unknown.flatten().filter(Unknown::has_near)
+    };
     let unknown = |word: String| match word.strip_prefix(['+', '-']) {
-        Some(event) => Unknown::of("event", event, &names),
+        Some(event) => {
+            Unknown::of("event", event, &names).map(|one| category_of(event).unwrap_or(one))
+        }
         None => {
             let (category, _) = word.split_once('=')?;
             Unknown::of("category", category, &categories)

@@ -105,11 +105,23 @@ fn to_standard_output(args: &Args) -> Result {
     let failed = |error| Failure::Message(format!("cannot write a temporary file: {error}"));
     let folder = tempfile::tempdir().map_err(failed)?;
     let file = folder.path().join("saved");
-    to_file(args, &file)?;
-    let mut saved = File::open(&file).map_err(failed)?;
+    to_file(args, &file)
+}
+
+/// Copies what was saved to standard output. Half of it is of no use, so unlike the output of other
+/// verbs, a closed pipe is a failure.
+fn put_out(file: &Path, bytes: u64) -> Result {
+    let failed = |error| Failure::Message(format!("cannot read a temporary file: {error}"));
+    let mut saved = File::open(file).map_err(failed)?;
     let mut out = output::stdout();
-    io::copy(&mut saved, &mut out)?;
-    Ok(out.flush()?)
+    let copied = io::copy(&mut saved, &mut out).and_then(|_| out.flush());
+    copied.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Message(format!(
+            "standard output was closed before all {} were written: what was saved is not whole",
+            Bytes(bytes)
+        )),
+        _ => error.into(),
+    })
 }
 
 fn to_file(args: &Args, file: &Path) -> Result {
@@ -132,7 +144,7 @@ fn to_file(args: &Args, file: &Path) -> Result {
                 let left_out = things(saved.left_out, "event");
                 lost += &format!("; {left_out} left out by the filter");
             }
-            tell(args, saved.events, saved.bytes, &lost);
+            tell(args, file, saved.events, saved.bytes, &lost)?;
             unmatched::tell(&query, &[Whole::Ring(&at)]);
         }
         Opened::Archive(archive) => save(&archive, args, file)?,
@@ -148,7 +160,7 @@ fn save(archive: &Archive, args: &Args, file: &Path) -> Result {
         let saved = archive.save_where(file, &mut query.on(archive))?;
         let left_out = things(saved.left_out, "event");
         let lost = format!("; {left_out} left out by the filter");
-        tell(args, saved.events, saved.bytes, &lost);
+        tell(args, file, saved.events, saved.bytes, &lost)?;
         unmatched::tell(&query, &[Whole::Archive(archive)]);
         health::report(args.target.path(), archive, saved.lost);
         return Ok(());
@@ -162,19 +174,24 @@ fn save(archive: &Archive, args: &Args, file: &Path) -> Result {
             agree(bytes, "belongs", "belong")
         ),
     };
-    tell(args, archive.count(), saved.bytes, &left_out);
+    tell(args, file, archive.count(), saved.bytes, &left_out)?;
     health::report(args.target.path(), archive, 0);
     Ok(())
 }
 
-fn tell(args: &Args, events: u64, bytes: u64, lost: &str) {
+/// Says what was saved, once it is where it is to be.
+fn tell(args: &Args, file: &Path, events: u64, bytes: u64, lost: &str) -> Result {
     let from = args.target.path().display();
     let to = match args.file == Path::new("-") {
-        true => "standard output".into(),
+        true => {
+            put_out(file, bytes)?;
+            "standard output".into()
+        }
         false => args.file.display().to_string(),
     };
     let (events, size) = (things(events, "event"), Bytes(bytes));
     output::say(format_args!(
         "saved {events} of {from} to {to} ({size}){lost}"
     ));
+    Ok(())
 }

@@ -254,6 +254,44 @@ fn changes_need_to_be_allowed() {
         200
     );
     assert_eq!(served.json(&path("control"))["channels"][0]["name"], "itv");
+    // A name that is misspelt, and a word that is no field, change nothing.
+    for (what, body, status, told) in [
+        (
+            "channels",
+            "{\"name\":\"ivt\",\"on\":true}",
+            400,
+            "did you mean itv?",
+        ),
+        (
+            "channels",
+            "{\"name\":\"ivt\",\"on\":true,\"latr\":true}",
+            422,
+            "latr",
+        ),
+        (
+            "level",
+            "{\"level\":\"none\",\"x\":1}",
+            422,
+            "unknown field `x`",
+        ),
+    ] {
+        let refused = served.ask("POST", &path(what), &[json], body);
+        assert_eq!(refused.status, status, "{}", refused.text());
+        assert!(refused.text().contains(told), "{}", refused.text());
+    }
+    assert_eq!(tl.level().to_string(), "error");
+    assert_eq!(
+        served.json(&path("control"))["channels"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let later = "{\"name\":\"ivt\",\"on\":true,\"later\":true}";
+    assert_eq!(
+        served.ask("POST", &path("channels"), &[json], later).status,
+        200
+    );
     let copy = served.ask("POST", &path("snapshot"), &[], "");
     assert_eq!(copy.status, 200);
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -7,7 +7,7 @@ use axum::extract::State as Shared;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use timeline::{Attached, Control, Level};
+use timeline::{Attached, Control, Level, Unknown};
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
@@ -41,6 +41,7 @@ pub struct ChannelObject {
 
 /// A level to set.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct LevelRequest {
     /// The name of a priority, or none, or all.
     pub level: String,
@@ -48,11 +49,16 @@ pub struct LevelRequest {
 
 /// A channel to switch.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ChannelRequest {
     /// Its name.
     pub name: String,
     /// Whether it shall be on.
     pub on: bool,
+    /// Whether it is one of events that are defined later, although its name is like that of
+    /// another one.
+    #[serde(default)]
+    pub later: bool,
 }
 
 /// Which events of a live timeline are logged.
@@ -133,6 +139,13 @@ pub async fn switch_channel(
     let change = move |log: &Log, _: &Cancel| {
         let ring = live(log)?;
         let control = Control::open(ring.path()).map_err(refused)?;
+        let known = Attached::open(ring.path())?.info().channels;
+        let names = known.into_iter().map(|channel| channel.name).collect();
+        let unknown = Unknown::of("channel", &asked.name, &names);
+        if let Some(misspelt) = unknown.filter(|one| !asked.later && !one.may_come()) {
+            let way_out = "if it is to be defined later, add \"later\": true";
+            return Err(Error::request(format!("{misspelt} ({way_out})")));
+        }
         control.channel(&asked.name, asked.on).map_err(refused)?;
         control_state(log)
     };
