@@ -10,7 +10,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use gimli::{DebugInfoOffset, Dwarf, DwarfSections, Reader, RunTimeEndian, SectionId};
+use gimli::{
+    DebugInfoOffset, Dwarf, DwarfSections, Reader, RunTimeEndian, SectionId, Unit, UnitHeader,
+};
 use object::elf::{self, FileHeader32, FileHeader64};
 use object::endian::{Endian, Endianness};
 use object::pod;
@@ -37,6 +39,9 @@ const WANTED: [SectionId; 9] = [
 ];
 /// How often all bytes of a file may be read, and how many more.
 const READINGS: (u64, u64) = (4, 4 << 20);
+/// How much may be read of what describes one unit: its abbreviations, and the names of its files.
+/// A byte of them becomes some thirty in memory. Compilers write a few hundred KiB.
+const MOST_OF_A_UNIT: u64 = 4 << 20;
 /// The most ranges of addresses of all units.
 const MOST_RANGES: usize = 1 << 21;
 /// The most rows that are kept: 16 bytes each.
@@ -156,7 +161,7 @@ impl Lines {
             let Some(offset) = header.debug_info_offset() else {
                 continue;
             };
-            let Ok(unit) = dwarf.unit(header) else {
+            let Ok(unit) = unit(&dwarf, header, &left) else {
                 continue;
             };
             let Ok(mut ranges) = dwarf.unit_ranges(&unit) else {
@@ -208,14 +213,14 @@ impl Lines {
                 units.clear();
                 *kept = 0;
             }
-            let rows = Rows::of(&dwarf(), offset).unwrap_or_default();
+            let rows = Rows::of(&dwarf(), offset, &budget).unwrap_or_default();
             *kept += rows.rows.len();
             units.insert(offset, rows);
         }
         let found = units[&offset].find(address).and_then(|row| {
             let file = files
                 .entry((offset, row.file))
-                .or_insert_with(|| path(&dwarf(), offset, row.file));
+                .or_insert_with(|| path(&dwarf(), offset, row.file, &budget));
             Some(SourceLine {
                 file: file.clone()?,
                 line: row.line,
@@ -228,8 +233,8 @@ impl Lines {
 
 impl Rows {
     /// Those of the unit there, as far as they can be read.
-    fn of(dwarf: &Dwarf<Metered>, offset: DebugInfoOffset) -> Option<Rows> {
-        let unit = dwarf.unit(dwarf.unit_header(offset).ok()?).ok()?;
+    fn of(dwarf: &Dwarf<Metered>, offset: DebugInfoOffset, left: &Cell<u64>) -> Option<Rows> {
+        let unit = unit(dwarf, dwarf.unit_header(offset).ok()?, left).ok()?;
         let mut program = unit.line_program?.rows();
         let (mut rows, mut sequences, mut intervals) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
@@ -273,9 +278,28 @@ impl Rows {
     }
 }
 
+/// A unit, unless what describes it is too large. `left`: what the sections have left.
+fn unit<'a>(
+    dwarf: &Dwarf<Metered<'a>>,
+    header: UnitHeader<Metered<'a>>,
+    left: &Cell<u64>,
+) -> gimli::Result<Unit<Metered<'a>>> {
+    let all = left.get();
+    let most = all.min(MOST_OF_A_UNIT);
+    left.set(most);
+    let unit = dwarf.unit(header);
+    left.set(all - (most - left.get()));
+    unit
+}
+
 /// The path of a file that rows of the unit there name.
-fn path(dwarf: &Dwarf<Metered>, offset: DebugInfoOffset, file: u32) -> Option<String> {
-    let unit = dwarf.unit(dwarf.unit_header(offset).ok()?).ok()?;
+fn path(
+    dwarf: &Dwarf<Metered>,
+    offset: DebugInfoOffset,
+    file: u32,
+    left: &Cell<u64>,
+) -> Option<String> {
+    let unit = unit(dwarf, dwarf.unit_header(offset).ok()?, left).ok()?;
     let header = unit.line_program.as_ref()?.header();
     let entry = header.file(file.into())?;
     let mut path = unit.comp_dir.as_ref().map_or(PathBuf::new(), |folder| {
@@ -355,5 +379,26 @@ mod tests {
         let sections = DwarfSections::load(load).expect("loaded");
         // It would take a day.
         assert!(Lines::of(sections, 1 << 20, RunTimeEndian::Little).is_none());
+    }
+
+    #[test]
+    fn the_description_of_a_unit_costs_no_more_than_compilers_write() {
+        // One abbreviation with attributes without end, and a unit of it.
+        let abbreviations = vec![1; 64 << 20];
+        let unit_bytes = [8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1];
+        let load = |id| {
+            Ok::<_, ()>(match id {
+                SectionId::DebugAbbrev => abbreviations.clone(),
+                SectionId::DebugInfo => unit_bytes.to_vec(),
+                _ => Vec::new(),
+            })
+        };
+        let sections = DwarfSections::load(load).expect("loaded");
+        let left = Cell::new(u64::MAX);
+        let dwarf = sections.borrow(|bytes| Metered::new(bytes, RunTimeEndian::Little, &left));
+        let header = dwarf.units().next().expect("read").expect("a unit");
+        let before = left.get();
+        assert!(unit(&dwarf, header, &left).is_err());
+        assert!(before - left.get() <= MOST_OF_A_UNIT);
     }
 }
