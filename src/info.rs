@@ -6,7 +6,7 @@ use crate::clock::{ClockKind, ClockReason, ClockStep};
 use crate::event::{Channel, Level, Rules};
 use crate::layout::words::Cursor;
 use crate::layout::{Bound, Header};
-use crate::ring::processes::{self, Writer};
+use crate::ring::roster::{self, Writer};
 use crate::ring::{Storage, important};
 use crate::segment::Segment;
 use crate::source::Held;
@@ -209,7 +209,7 @@ pub(crate) fn info(
         creator_pid: facts.creator_pid,
         creator_exe: facts.creator_exe.clone(),
         boot_id: uuid(&facts.boot_id),
-        writers: processes::writers(&segment.map, geometry, live, file),
+        writers: roster::writers(&segment.map, geometry, live, file),
         entries_written: held.written,
         entries_held: held.entries,
         important_used: important::taken(ring),

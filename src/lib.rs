@@ -106,7 +106,7 @@ pub use self::{
     lifecycle::{is_former, name_before, remove, unlink, users},
     list::{Listed, list, names},
     ring::executables::{Executable, Joined},
-    ring::processes::Writer,
+    ring::roster::Writer,
     ring::threads::Thread,
     save::Saved,
     shm::{Trust, variable},

@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use super::{LOOKS, magic};
 use crate::error::{Error, Result, User};
 use crate::layout;
-use crate::ring::processes;
+use crate::ring::roster;
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience};
 
@@ -108,7 +108,7 @@ pub fn living(name: &Name, file: &File) -> Vec<User> {
     match Segment::load(name, file, Use::Read) {
         // A snapshot lists the processes of the timeline that was saved.
         Ok(s) if s.facts.snapshot => Vec::new(),
-        Ok(s) => processes::users(&s.map, &s.geometry, file),
+        Ok(s) => roster::users(&s.map, &s.geometry, file),
         // No timeline, damaged, or of another version: only the locks tell whether it has writers.
         Err(_) => Vec::new(),
     }

@@ -24,7 +24,7 @@ use crate::access::Owner;
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::layout;
-use crate::ring::processes;
+use crate::ring::roster;
 use crate::segment::{Segment, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Trust};
 
@@ -118,7 +118,7 @@ pub fn join_within(
 pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(Segment, LockFile)>> {
     let (segment, lock) = join(name, Use::Log, trust)?;
     // The lifecycle lock keeps others from joining. So it gets no writers from here on, either.
-    let users = processes::users(&segment.map, &segment.geometry, lock.file());
+    let users = roster::users(&segment.map, &segment.geometry, lock.file());
     let lives = !users.is_empty() || shm::slots_locked(lock.file());
     Ok(lives.then_some((segment, lock)))
 }
@@ -246,11 +246,11 @@ pub fn refuse_living(name: &Name) -> Result<()> {
 ///
 /// # Errors
 /// Those of attaching.
-pub fn users(path: impl AsRef<Path>) -> Result<Vec<processes::Writer>> {
+pub fn users(path: impl AsRef<Path>) -> Result<Vec<roster::Writer>> {
     let name = Name::new(path.as_ref())?;
     let (segment, file) = attach(&name)?;
     let live = !segment.facts.snapshot;
-    let mut writers = processes::writers(&segment.map, &segment.geometry, live, Some(&file));
+    let mut writers = roster::writers(&segment.map, &segment.geometry, live, Some(&file));
     writers.retain(|w| w.alive);
     Ok(writers)
 }

@@ -92,6 +92,8 @@ pub mod plain;
 #[cfg(not(loom))]
 pub mod processes;
 #[cfg(not(loom))]
+pub mod roster;
+#[cfg(not(loom))]
 pub mod rseq;
 #[cfg(not(loom))]
 pub mod system_names;

@@ -26,29 +26,17 @@ use std::fs::File;
 use super::life::{KernelProcess, Seen, View, proc_path};
 use super::memory::Shared;
 use super::{executables, handle, lanes, threads};
-use crate::error::User;
 use crate::layout::Geometry;
 use crate::layout::records::{FOUND_DEAD, Process};
 use crate::shm::{Lock, Mapping, Opening, Place, maps_file, process_name, store_bytes};
 use crate::sync::{AtomicU64, Ordering, fence};
-
-/// A process that writes to a timeline, or wrote to it when it was saved or killed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Writer {
-    /// Process id, in its own pid namespace.
-    pub pid: u32,
-    /// Its name (`comm`).
-    pub name: String,
-    /// Whether it still runs.
-    pub alive: bool,
-}
 
 /// The identity of the process in `slot`, as in lanes and thread records.
 fn identity(generation: u64, slot: u32) -> u32 {
     (generation as u32) << 16 | (slot + 1)
 }
 
-fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, Process> {
+pub(super) fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, Process> {
     map.record(geometry.process().at(slot))
 }
 
@@ -59,7 +47,12 @@ fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, Pro
 /// then a child that it forked holds the lock. A process whose lock is free is dead, unless it is
 /// seen to run and to have the file mapped. (After an exec, id and start are the same, but the
 /// mapping is gone.) Without a `file` to look for, it is alive as long as it runs.
-fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File>) -> bool {
+pub(super) fn writes(
+    view: &View,
+    record: &Place<Process>,
+    locked: bool,
+    file: Option<&File>,
+) -> bool {
     if has_left(record) {
         return false;
     }
@@ -86,7 +79,7 @@ fn writes(view: &View, record: &Place<Process>, locked: bool, file: Option<&File
 }
 
 /// The process of a record, by its own description.
-fn kernel_process(record: &Place<Process>) -> KernelProcess {
+pub(super) fn kernel_process(record: &Place<Process>) -> KernelProcess {
     let number = |field: fn(&Process) -> &AtomicU64| record.field(field).load(Ordering::Relaxed);
     KernelProcess {
         pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
@@ -137,7 +130,7 @@ pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, now: u64) -> Optio
 }
 
 /// When it left, or was found dead; 0 = neither.
-fn left(record: &Place<Process>) -> u64 {
+pub(super) fn left(record: &Place<Process>) -> u64 {
     // Acquire, pairs with the Releases in `leave` and `mark_if_dead`.
     record
         .field(|process| &process.left)
@@ -438,60 +431,4 @@ impl Owners {
     fn has(&self, slot: u32) -> bool {
         self.slots[(slot % 256 / 64) as usize] >> (slot % 64) & 1 != 0
     }
-}
-
-/// How many processes are listed that were killed, the last ones.
-const MOST_DEAD: usize = 8;
-
-/// The processes that write now, and the last ones that were killed. A snapshot, which is not `live`, has no writers. Without a `file`, whose locks tell which
-/// processes live, all live that are not known to be dead.
-pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&File>) -> Vec<Writer> {
-    let view = View::here();
-    let mut writers = Vec::new();
-    for slot in 0..geometry.processes {
-        let record = record(map, geometry, slot);
-        let identity = record.field(|process| &process.identity);
-        let before = identity.load(Ordering::Acquire);
-        if before == 0 {
-            continue;
-        }
-        let is_held = |f| live && Lock::Slot(slot).is_held_elsewhere(f);
-        let locked = file.map(is_held);
-        let left = left(&record);
-        if left != 0 && left & FOUND_DEAD == 0 && locked != Some(true) {
-            continue;
-        }
-        let writer = Writer {
-            pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
-            name: record.field(|process| &process.name).text(),
-            alive: live && writes(&view, &record, locked.unwrap_or(true), file),
-        };
-        let joined = record
-            .field(|process| &process.joined)
-            .load(Ordering::Relaxed);
-        // Pairs with the fence in `join`: otherwise another process is taking the slot.
-        fence(Ordering::Acquire);
-        if identity.load(Ordering::Relaxed) == before {
-            writers.push((joined, writer));
-        }
-    }
-    let dead = writers.iter().filter(|(_, writer)| !writer.alive);
-    let mut dead: Vec<u64> = dead.map(|(joined, _)| *joined).collect();
-    dead.sort_unstable();
-    let first = dead.iter().rev().nth(MOST_DEAD - 1).copied();
-    let is_listed = |joined: u64| first.is_none_or(|first| joined >= first);
-    writers.retain(|(joined, writer)| writer.alive || is_listed(*joined));
-    writers.into_iter().map(|(_, writer)| writer).collect()
-}
-
-/// The living ones, as errors name them.
-pub fn users(map: &Mapping, geometry: &Geometry, file: &File) -> Vec<User> {
-    writers(map, geometry, true, Some(file))
-        .into_iter()
-        .filter(|w| w.alive)
-        .map(|w| User {
-            pid: w.pid,
-            name: w.name,
-        })
-        .collect()
 }

@@ -68,7 +68,8 @@ pub struct Durations {
     every: Vec<String>,
 
     /// Look for begins so long before --since. A span that is longer counts as one without a begin
-    #[arg(long, value_name = "TIME", default_value = DEFAULT_REACH.as_str(), value_parser = parse_nanoseconds)]
+    #[arg(long, value_name = "TIME", value_parser = parse_nanoseconds)]
+    #[arg(default_value = DEFAULT_REACH.as_str())]
     longest: u64,
 }
 
