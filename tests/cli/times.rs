@@ -8,23 +8,11 @@ use crate::support::Name;
 /// The greatest number below which all are kept by who reads JSON into a floating-point number.
 const EXACT: u64 = 1 << 53;
 
-/// The fields whose numbers are as they were logged, or as the clock ticks.
-const AS_LOGGED: [&str; 6] = [
-    "args",
-    "ticks",
-    "after_ticks",
-    "created_ticks",
-    "complete_ticks",
-    "boot_id",
-];
-
 fn check(value: &Value, path: &str) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if !AS_LOGGED.contains(&name.as_str()) {
-                    check(value, &format!("{path}.{name}"));
-                }
+                check(value, &format!("{path}.{name}"));
                 let is_moment = name.ends_with("unix_ns") || name == "begin_ns" || name == "end_ns";
                 if is_moment && !value.is_null() {
                     let nanos = crate::json::nanos(value);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use timeline::{ClockReason, Dropped, Info, Level};
+use timeline_reading::json::whole_number;
 
 use super::steps;
 use crate::time::{Form, WallClock};
@@ -77,10 +78,10 @@ fn held_object(info: &Info) -> Value {
         "events_held": info.entries_held,
         "important_used": info.important_used,
         "important_capacity": info.important_capacity,
-        "oldest_ticks": info.oldest_ticks,
-        "newest_ticks": info.newest_ticks,
+        "oldest_ticks": info.oldest_ticks.map(whole_number),
+        "newest_ticks": info.newest_ticks.map(whole_number),
         "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
-        "complete_since_ticks": complete_since,
+        "complete_since_ticks": complete_since.map(whole_number),
         "events_older": info.entries_older,
         "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
         "dropped": dropped_object(&info.dropped),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use timeline::Attached;
 use timeline_archive::{Archive, ProcessRecord};
+use timeline_reading::json::whole_number;
 
 use crate::format::{hexadecimal, things};
 
@@ -42,7 +43,7 @@ pub fn objects(processes: &[ProcessRecord]) -> Vec<Value> {
         json!({
             "pid": process.pid,
             "name": process.name,
-            "joined_ticks": process.joined,
+            "joined_ticks": process.joined.map(whole_number),
             "executable": process.path,
             "executable_size": process.size,
             "executable_sha1": process.sha1.as_deref().map(hexadecimal),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use timeline::ClockStep;
+use timeline_reading::json::whole_number;
 
 use crate::time::{Form, Span, WallClock};
 
@@ -28,12 +29,12 @@ pub fn objects(steps: &[ClockStep]) -> Vec<Value> {
         json!({
             "after": time(step.after),
             "after_unix_ns": step.after.to_string(),
-            "after_ticks": step.after_ticks,
+            "after_ticks": whole_number(step.after_ticks),
             "before": time(step.before),
             "before_unix_ns": step.before.to_string(),
             "time": time(step.unix),
             "unix_ns": step.unix.to_string(),
-            "ticks": step.ticks,
+            "ticks": whole_number(step.ticks),
             "by_ns": step.nanos(),
         })
     };

@@ -9,7 +9,7 @@ mod value;
 
 pub use object::write_object;
 pub use quoted::{push_quoted, to_string, write_line};
-pub use value::{EXACT, push_number, push_value, value};
+pub use value::{EXACT, push_number, push_value, value, whole_number};
 
 /// Why errors of writing to memory are not handled.
 const INFALLIBLE: &str = "writing to memory cannot fail";

@@ -24,6 +24,14 @@ pub fn push_number(number: u64, out: &mut Text) {
     }
 }
 
+/// A whole number, in the same way.
+pub fn whole_number(number: u64) -> serde_json::Value {
+    match number > EXACT {
+        true => number.to_string().into(),
+        false => number.into(),
+    }
+}
+
 fn push_signed(number: i64, out: &mut Text) {
     match number.unsigned_abs() > EXACT {
         true => {
