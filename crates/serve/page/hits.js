@@ -35,6 +35,8 @@ export class Hits extends EventTarget {
     this.limited = false;
     /** Whether nothing was searched, because the log was being indexed. */
     this.refused = false;
+    /** Why nothing was found: a sentence for each misspelt name in the filters. */
+    this.unmatched = [];
     this.lines = [];
     this.found = 0;
     this.done = 0;
@@ -89,6 +91,7 @@ export class Hits extends EventTarget {
     this.active = true;
     this.running = true;
     this.refused = false;
+    this.unmatched = [];
     try {
       const all = [...parameters, ...place, ["limit", this.limit]];
       await readStream(ofLog(log.id, "search"), all, asked.signal, (event, said) => {
@@ -116,6 +119,7 @@ export class Hits extends EventTarget {
     } else if (event === "end") {
       this.#count(said);
       this.limited = said.limited;
+      this.unmatched = said.unknown;
       this.#ended();
       return;
     } else if (event === "error") {

@@ -381,7 +381,8 @@ export class LinesView {
 
   #emptyText() {
     const only = this.source === this.only;
-    if (only) return this.hits.running ? "Searching…" : "No line meets this.";
+    if (only && this.hits.running) return "Searching…";
+    if (only) return ["No line meets this", ...this.hits.unmatched].join("; ") + ".";
     if (this.log.info?.index?.state === "building") return "The log is being indexed…";
     return this.log.info ? "There are no events yet." : "Opening…";
   }

@@ -15,6 +15,7 @@ mod readers;
 mod same;
 mod scratch;
 mod unknown_process;
+mod unmatched;
 
 use crate::command::eventually;
 

@@ -9,6 +9,7 @@ use super::cancel::Cancel;
 use super::events::{EventObject, Objects};
 use super::lines::{From, numbered};
 use super::search::pages_with;
+use super::unmatched::unmatched;
 use crate::error::{Error, Result};
 use crate::logs::Version;
 
@@ -22,6 +23,9 @@ pub struct Page {
     /// How many events between those of this page met all conditions but `pid`, and are left out
     /// because the process is not known: their threads are forgotten.
     pub unknown_process: u64,
+    /// If no event was found: a sentence for each name in the filters that is in nothing of the
+    /// log, with those like it.
+    pub unknown: Vec<String>,
 }
 
 /// Reads where a page begins: the version of the log, and the first line.
@@ -76,6 +80,7 @@ pub fn page(
         events: Vec::new(),
         next: None,
         unknown_process: 0,
+        unknown: Vec::new(),
     };
     for event in events {
         cancel.check()?;
@@ -91,6 +96,9 @@ pub fn page(
         page.events.push(objects.object(&event, Some(first)));
     }
     page.unknown_process = query.of_unknown_process.get();
+    if page.events.is_empty() && from == 0 {
+        page.unknown = unmatched(version, query, cancel)?;
+    }
     Ok(page)
 }
 

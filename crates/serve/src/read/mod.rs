@@ -4,7 +4,8 @@
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
 //! the events of an archive, which it `visit`s by columns, by `names` that another version of the
 //! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing.
-//! `latency` finds durations. `cancel` ends what takes long if nobody waits for it any more.
+//! `latency` finds durations. `unmatched`
+//! says why nothing was found. `cancel` ends what takes long if nobody waits for it any more.
 
 mod by_time;
 mod cancel;
@@ -19,6 +20,7 @@ mod overview;
 mod search;
 mod summary;
 mod tracks;
+mod unmatched;
 mod visit;
 
 pub use by_time::{Page, at_time, page};

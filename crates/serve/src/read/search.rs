@@ -11,7 +11,9 @@ use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, Select, Uni
 use timeline_search::{Filter, LineNumbers, Needle, Query, Selection};
 use utoipa::ToSchema;
 
+use super::cancel::Cancel;
 use super::events::Objects;
+use super::unmatched::unmatched;
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -61,6 +63,9 @@ pub struct Progress {
     /// How many events met all conditions but `pid`, and are left out because the process is not
     /// known: their threads are forgotten.
     pub unknown_process: u64,
+    /// At the end, if nothing was found: a sentence for each name in the filters that is in nothing
+    /// of the log, with those like it.
+    pub unknown: Vec<String>,
 }
 
 /// Searches a log from a line on. Calls `tell` with what was found and how far the search
@@ -87,6 +92,7 @@ pub fn search(
             limited: false,
             next: wanted.from,
             unknown_process: 0,
+            unknown: Vec::new(),
         },
         tell,
     };
@@ -130,6 +136,9 @@ pub fn search(
     };
     if search.scan(events, numbers, u64::MAX) {
         search.progress.done = 1.0;
+        if search.progress.found == 0 && wanted.from == 0 {
+            search.progress.unknown = unmatched(version, &wanted.query, &Cancel::default())?;
+        }
         search.tell();
     }
     Ok(())

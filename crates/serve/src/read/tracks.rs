@@ -11,6 +11,7 @@ use super::cancel::Cancel;
 use super::catalogue::ThreadObject;
 use super::names::{Names, Numbers};
 use super::summary::Summary;
+use super::unmatched::unmatched;
 use super::visit::{Counted, From, Visitor, visit};
 use crate::error::{Error, Result};
 use crate::logs::Version;
@@ -52,6 +53,9 @@ pub struct Tracks {
     /// How many events of the log, at any time, met all conditions but `pid`, and are left out
     /// because the process is not known: their threads are forgotten.
     pub unknown_process: u64,
+    /// If the log has no such event at any time: a sentence for each name in the filters that is in
+    /// nothing of the log, with those like it.
+    pub unknown: Vec<String>,
 }
 
 /// The counts of a thread or core.
@@ -192,6 +196,10 @@ pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<
         rows: rows(&names, asked.by_core, &parts),
         categories: names.categories,
         unknown_process: summary.unknown_process,
+        unknown: match summary.events() {
+            0 => unmatched(version, &asked.query, cancel)?,
+            _ => Vec::new(),
+        },
     })
 }
 

@@ -1,0 +1,38 @@
+//! Says which names of filters are in nothing of a log, and which ones are like them.
+
+use timeline::{Definition, Source, Thread};
+use timeline_search::Query;
+
+use super::cancel::Cancel;
+use super::summary::Summary;
+use crate::error::Result;
+use crate::logs::Version;
+
+/// A sentence for each name of a category, an event, a field, a thread or a process that nothing in
+/// the log has. For filters that have met no event: it counts all events of the log, if nobody did
+/// before.
+pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Vec<String>> {
+    if query.is_empty() {
+        return Ok(Vec::new());
+    }
+    // After that, the archive knows all definitions.
+    let summary = Summary::of(version, cancel)?;
+    let definitions: Vec<&Definition> = version.archive.definitions().collect();
+    let threads = summary.names.threads.iter().map(|logger| {
+        let thread = logger.thread.clone().unwrap_or_default();
+        Thread {
+            tid: logger.tid,
+            ..thread
+        }
+    });
+    let threads: Vec<Thread> = threads.collect();
+    // Where there is nothing, nothing is misspelt.
+    let mut unknown = Vec::new();
+    if !definitions.is_empty() {
+        unknown = query.unknown(&definitions);
+    }
+    if !threads.is_empty() {
+        unknown.extend(query.unknown_threads(&threads));
+    }
+    Ok(unknown.iter().map(ToString::to_string).collect())
+}
