@@ -80,6 +80,12 @@ impl Error {
         matches!(kind, Some(QuotaExceeded | ReadOnlyFilesystem | StorageFull))
     }
 
+    /// Whether a file could not be created because something has its name.
+    pub fn is_of_name(&self) -> bool {
+        let kind = self.source_of_io().map(io::Error::kind);
+        kind == Some(io::ErrorKind::AlreadyExists)
+    }
+
     /// The error of the system, if it is one.
     pub(crate) fn source_of_io(&self) -> Option<&io::Error> {
         match self {

@@ -54,6 +54,7 @@ pub use read::repair::CopyTotals;
 pub use read::select::{Places, Select};
 pub use read::unit::UnitInfo;
 pub use read::value_column::ValueColumn;
+pub use record::numbered_files::{Locked, create_file};
 pub use record::output::Change;
 pub use record::output::{Fsync, Keeping};
 pub use record::output::{Output, Trouble};

@@ -6,8 +6,12 @@ use std::path::Path;
 
 use nix::sys::signal::Signal;
 
+use serde_json::{Value, json};
+
 use super::{Logs, export};
 use crate::command::*;
+use crate::serve::http::{Served, Stream};
+use crate::support::Name;
 use crate::support::toolchain::limited;
 
 fn append(path: &str, text: &[u8]) {
@@ -58,6 +62,61 @@ fn lines_come_as_they_are_appended_and_logs_may_be_rotated() {
     assert!(export(&archive) == all);
     assert!(told[0].contains("imported 5,007 lines"), "{told:?}");
     succeed(&["verify", &archive]);
+}
+
+#[test]
+fn all_that_follow_an_archive_see_it_grow_until_its_import_ends() {
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let logs = Logs::new();
+        let step = |edge: &str, second: u32| {
+            let time = format!("2026-11-23T14:03:{second:02}Z");
+            let step = format!("{edge} step");
+            let line = json!({"time": time, "message": step, "format": step, "properties": {}});
+            format!("{line}\n")
+        };
+        let log = logs.write("a.log", step("begin", 1) + &step("end", 2));
+        let archive = logs.path("a.tla");
+        let import = Running::start(&["import", &log, "-o", &archive, "--follow"]);
+        eventually("two lines", || {
+            Path::new(&archive).exists()
+                && export(&archive).len() as u64 == fs::metadata(&log).unwrap().len()
+        });
+        let recorded = || succeed(&["info", "--json", &archive]).json()[0]["recorded"].clone();
+        assert_eq!(recorded(), true);
+        let mut tail = Running::start(&["tail", &archive, "-n", "1"]);
+        tail.stdout_until("the newest", |lines| lines.len() == 1);
+        let spans = logs.path("spans.hlog");
+        let histogram = Running::start(&["histogram", &archive, "--follow", "-o", &spans]);
+        eventually("the histogram to begin", || Path::new(&spans).exists());
+        let index = Running::start(&["index", &archive, "--follow", "--json"]);
+        let served = Served::begin(&[logs.0.path().to_str().unwrap()]);
+        let mut stream = Stream::begin(&served, "/api/logs/a.tla/follow");
+        stream.until(|name, data| name == "grown" && data["lines"] == 2);
+        for (edge, second, lines) in [("begin", 3, 3_u64), ("end", 5, 4)] {
+            append(&log, step(edge, second).as_bytes());
+            tail.stdout_until("what comes", |shown| shown.len() as u64 == lines - 1);
+            let data = stream.until(|name, data| name == "grown" && data["lines"] == lines);
+            assert_eq!(data["growing"], true);
+        }
+        // Two recorders would write into one another.
+        let name = Name::new("import-recorded");
+        let tl = name.create(256);
+        tl.log(Events::define(&tl).warn, [1]);
+        let message = fail(&["record", name.path(), "-o", &archive, "--once"]);
+        assert!(message.contains("is being written"), "{message}");
+
+        import.signal(signal);
+        import.finish();
+        stream.until(|name, data| name == "end" && data["lines"] == 4);
+        let (_, told) = tail.succeed();
+        assert_eq!(told, ["timeline: 3 events shown, 0 entries missed"]);
+        histogram.succeed();
+        assert!(fs::read_to_string(&spans).unwrap().contains("_.step"));
+        let (indexed, _) = index.succeed();
+        let indexed: Value = serde_json::from_str(&indexed[0]).unwrap();
+        assert_eq!(indexed["lines"], 4);
+        assert_eq!(recorded(), false);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Follows an archive: reads the frames that a recorder appends.
 //!
-//! A recorder locks the file or directory as long as it lives. So a reader knows by itself whether
+//! A recorder, or an import that goes on, locks the file or directory as long as it lives. So a reader knows by itself whether
 //! more events can come. A recorder writes whole frames, but a reader may see a part of one. If the
 //! file ends with a part of a frame, the reader reads that part again when the file has grown.
 
@@ -30,7 +30,7 @@ use crate::read::seen::Seen;
 /// About how many bytes of events are read at once.
 const AT_ONCE: usize = 64 << 20;
 
-/// Whether a recorder has locked the file or the directory.
+/// Whether somebody who records into it has locked the file or the directory.
 pub fn is_recorded(file: &File) -> bool {
     let Ok(own) = file.try_clone() else {
         return false;

@@ -20,7 +20,7 @@ const TRIES: u32 = 10;
 /// How often a recorder looks which indexes there are, and how large they are.
 const OFTEN: Duration = Duration::from_secs(1);
 
-/// An open file that is locked against other recorders.
+/// An open file that is locked against other recorders, so that readers know that it grows.
 pub type Locked = Flock<File>;
 
 /// The numbered files of a directory, which is locked against other recorders.
@@ -136,12 +136,10 @@ impl Files {
         loop {
             number = number.saturating_add(1);
             let path = self.path(number);
-            match create(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u64::MAX => {
-                }
-                Err(error) => return Err(Error::io("open", &path, error)),
+            match create_file(&path) {
+                Err(error) if error.is_of_name() && number < u64::MAX => {}
+                Err(error) => return Err(error),
                 Ok(file) => {
-                    let file = lock(file, &path)?;
                     (self.number, self.looked) = (number, None);
                     return Ok((file, path));
                 }
@@ -234,11 +232,24 @@ pub fn is_taken(error: &Error) -> bool {
     is_fixed || matches!(kind, Some(InvalidData | InvalidInput | IsADirectory))
 }
 
-/// Creates a file with access for its owner alone, if nothing has its name.
-fn create(path: &Path) -> io::Result<File> {
+/// Creates the file of an archive with access for its owner alone, if nothing has its name. Until
+/// it is closed, or its process ends, readers know that it grows, and no recorder goes on with it.
+///
+/// # Errors
+/// `Io`; [`Error::is_of_name`] if something has the name.
+pub fn create_file(path: &Path) -> Result<Locked> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
-    files::open_as(&options, path)
+    let file = files::open_as(&options, path);
+    let locked = lock(
+        file.map_err(|error| Error::io("create", path, error))?,
+        path,
+    );
+    if locked.is_err() {
+        // Nobody would go on with an empty file.
+        let _ = files::remove(path);
+    }
+    locked
 }
 
 /// Opens a file for this recorder alone. If it is not there, it is created with access for its

@@ -1,4 +1,4 @@
-//! Tells a recorder that somebody watches its archive, so that it writes events at once.
+//! Tells whoever records into an archive that somebody watches it, so that events come at once.
 //!
 //! A recorder waits up to a second for events to fill a block, because larger blocks are smaller
 //! files. Who watches an archive does not want to wait. So a reader that follows an archive renews
@@ -17,6 +17,10 @@ use timeline::files;
 
 use crate::record::output::Output;
 
+/// How long events wait for others to fill a block.
+const BLOCK_WAIT: Duration = Duration::from_secs(1);
+/// The same while somebody watches the archive.
+const WATCHED_WAIT: Duration = Duration::from_millis(20);
 /// How long an archive counts as watched after the file was renewed.
 const LASTING: Duration = Duration::from_secs(30);
 /// How often a recorder looks at the file.
@@ -112,6 +116,14 @@ impl Watched {
         let is = self.is_now();
         self.looked.set(Some((Instant::now(), is)));
         is
+    }
+
+    /// How long who records into the archive lets events wait for others at most.
+    pub fn block_wait(&self) -> Duration {
+        match self.is_lately() {
+            true => WATCHED_WAIT,
+            false => BLOCK_WAIT,
+        }
     }
 }
 

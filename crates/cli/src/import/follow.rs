@@ -4,17 +4,14 @@ use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
-use timeline_archive::Archive;
+use timeline_archive::{Archive, Watched};
 use timeline_import::{Failed, ImportedFile, Importer};
 
 use crate::failure::{Failure, Result};
 use crate::permission;
 use crate::signals::{Pause, Signals, Woken};
-
-/// Lines are written at least so often.
-const FLUSH: Duration = Duration::from_secs(1);
 
 /// A log that is followed.
 pub struct Followed {
@@ -100,6 +97,7 @@ pub fn follow<W: Write>(
 ) -> Result<u64> {
     let (mut bytes, mut pause, mut flushed) = (0, Pause::new(), Instant::now());
     let failed = |error| Failure::Message(permission::failed("write", out, &error));
+    let watched = Watched::new(out);
     loop {
         // Asked first: what a program appended before the signal is taken.
         let is_over = signals.count() > 0;
@@ -118,7 +116,7 @@ pub fn follow<W: Write>(
             }
             return Ok(bytes);
         }
-        if flushed.elapsed() >= FLUSH {
+        if flushed.elapsed() >= watched.block_wait() {
             importer.flush().map_err(failed)?;
             flushed = Instant::now();
         }

@@ -3,16 +3,15 @@
 mod follow;
 mod progress;
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IsTerminal, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 use timeline::files::NewFile;
-use timeline_archive::Preamble;
+use timeline_archive::{Preamble, create_file};
 use timeline_import::{CLOCK, Failed, Importer, expanded};
 use timeline_search::local_zone;
 
@@ -103,8 +102,12 @@ fn run(args: &Args) -> Result {
         .map(|path| Input::open(path, args.follow))
         .collect::<Result<_>>()?;
     let imported = match &signals {
+        // The archive has its name at once, because others read it while it grows.
         Some(signals) => {
-            let out = create(&args.output).map_err(|error| cannot_create(args, &error))?;
+            let out = create_file(&args.output).map_err(|error| match error.is_of_name() {
+                true => exists_already(&args.output),
+                false => error.into(),
+            })?;
             let imported = import(args, inputs, &out, Some(signals));
             if imported.is_err() {
                 follow::remove_torn_frame(&args.output, &out);
@@ -210,24 +213,18 @@ fn written(metadata: &Metadata) -> SystemTime {
     metadata.modified().unwrap_or_else(|_| SystemTime::now())
 }
 
-/// Creates the archive of logs that are followed, which only its owner may read. It has its name
-/// at once, because others read it while it grows.
-fn create(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    options.open(path)
-}
-
 fn cannot_create(args: &Args, error: &io::Error) -> Failure {
     let path = &args.output;
     match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            let path = path.display();
-            let message = format!("{path} exists already; choose another file, or remove it first");
-            Failure::Message(message)
-        }
+        io::ErrorKind::AlreadyExists => exists_already(path),
         _ => Failure::Message(permission::failed("create", path, error)),
     }
+}
+
+fn exists_already(path: &Path) -> Failure {
+    let path = path.display();
+    let message = format!("{path} exists already; choose another file, or remove it first");
+    Failure::Message(message)
 }
 
 /// Imports logs. Returns how many bytes were read, and how many lines and bytes were written.

@@ -14,7 +14,7 @@ mod wanted;
 mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use timeline::{Attached, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
 
@@ -32,10 +32,6 @@ use pointees::Pointees;
 use processes::Processes;
 use wanted::Wanted;
 
-/// How long events wait for others to fill a block.
-const BLOCK_WAIT: Duration = Duration::from_secs(1);
-/// The same while somebody watches the archive.
-const WATCHED_WAIT: Duration = Duration::from_millis(20);
 /// Threads that are remembered. If there are more, all are looked up again.
 const MAX_THREADS: usize = 1 << 16;
 /// The number of these threads that are found without a hash.
@@ -256,20 +252,14 @@ impl<'a> Recorder<'a> {
         self.tell_steps();
         if self.writer.waiting() == 0 {
             self.waiting = None;
-        } else if self.waiting.get_or_insert_with(Instant::now).elapsed() >= self.block_wait() {
+        } else if self.waiting.get_or_insert_with(Instant::now).elapsed()
+            >= self.watched.block_wait()
+        {
             let _ = self.writer.flush();
             self.waiting = None;
         }
         let _ = self.writer.write();
         new
-    }
-
-    /// How long events wait for others at most.
-    fn block_wait(&self) -> Duration {
-        match self.watched.is_lately() {
-            true => WATCHED_WAIT,
-            false => BLOCK_WAIT,
-        }
     }
 
     /// Whether somebody watches the archive, so that events should not stay in the ring for long.
