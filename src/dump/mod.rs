@@ -227,10 +227,7 @@ impl Prepared {
     }
 
     fn category(definition: Option<&Definition>, width: usize) -> Prepared {
-        let category = match definition.map_or("", |definition| &definition.category) {
-            "" => "?",
-            category => category,
-        };
+        let category = definition.map_or("?", Definition::shown_category);
         let mut template = Template::new();
         template.push(&format!("{:width$} ", printable(category)));
         Prepared {

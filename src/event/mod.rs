@@ -179,6 +179,15 @@ impl Definition {
         }
     }
 
+    /// The category as it is shown and filtered by: `?` if it has none, or none that is known, as
+    /// the lines of a text log.
+    pub fn shown_category(&self) -> &str {
+        match &*self.category {
+            "" => "?",
+            category => category,
+        }
+    }
+
     /// The name of the event: its category, and the words of its message up to the first argument.
     ///
     /// # Example

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
-use super::{matches_pattern, nearest};
+use super::{Definition, Layout, matches_pattern, nearest};
 
 /// At most so many names are told if none is like it.
 const MOST: usize = 8;
@@ -35,13 +35,25 @@ impl Unknown {
         (!is_known).then(|| Unknown::among(what, pattern, names))
     }
 
-    /// `None` if the field is one of these, which are those of an event, or of any if there is
-    /// none. A number is the position of a value, and known.
-    pub fn field(field: &str, event: Option<&str>, fields: &BTreeSet<String>) -> Option<Unknown> {
-        let is_known = field.parse::<usize>().is_ok() || fields.contains(field);
-        (!is_known).then(|| Unknown {
+    /// `None` if one of these definitions has the field; they are those of an event, or of any if
+    /// there is none. A number is the position of a value, and known. Where no field has a name, as
+    /// in lines of text, their positions are told.
+    pub fn field(field: &str, event: Option<&str>, definitions: &[&Definition]) -> Option<Unknown> {
+        let named = definitions.iter().flat_map(|one| one.arguments());
+        let mut fields: BTreeSet<String> = named.map(str::to_owned).collect();
+        if field.parse::<usize>().is_ok() || fields.contains(field) {
+            return None;
+        }
+        if fields.is_empty() {
+            let counts = definitions
+                .iter()
+                .map(|one| Layout::of(one).kinds().count());
+            let most = counts.max().unwrap_or(0).min(MOST + 1);
+            fields = (0..most).map(|position| format!("${position}")).collect();
+        }
+        Some(Unknown {
             of: event.map(str::to_owned),
-            ..Unknown::among("field", field, fields)
+            ..Unknown::among("field", field, &fields)
         })
     }
 
@@ -150,6 +162,7 @@ impl Display for Unknown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{EventId, Priority, Syntax};
 
     fn names<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
         names.map(str::to_owned).into()
@@ -172,14 +185,39 @@ mod tests {
 
     #[test]
     fn a_field_is_a_name_or_a_position_of_one_event_or_of_any() {
-        let fields = names(["bytes", "host"]);
-        assert_eq!(Unknown::field("bytes", None, &fields), None);
-        assert_eq!(Unknown::field("0", Some("net.sent"), &fields), None);
-        let told = |event| Unknown::field("bytez", event, &fields).map(|u| u.to_string());
+        let sent = "sent $bytes to $host:str";
+        let sent = Definition::new(EventId(1), "net", Priority::Info, sent);
+        let told = |field, event, all: &[&Definition]| {
+            Unknown::field(field, event, all).map(|unknown| unknown.to_string())
+        };
+        assert_eq!(told("bytes", None, &[&sent]), None);
+        assert_eq!(told("0", Some("net.sent"), &[&sent]), None);
         let of_any = "there is no field bytez; did you mean bytes?";
-        assert_eq!(told(None).as_deref(), Some(of_any));
+        assert_eq!(told("bytez", None, &[&sent]).as_deref(), Some(of_any));
         let of_one = "there is no field bytez in net.sent; did you mean bytes?";
-        assert_eq!(told(Some("net.sent")).as_deref(), Some(of_one));
+        let found = told("bytez", Some("net.sent"), &[&sent]);
+        assert_eq!(found.as_deref(), Some(of_one));
+    }
+
+    #[test]
+    fn where_no_field_has_a_name_positions_are_told() {
+        let printf = |id, format: &str| Definition {
+            syntax: Syntax::Printf,
+            ..Definition::new(EventId(id), "", Priority::Info, format)
+        };
+        let (one, two) = (printf(1, "port %lu"), printf(2, "port %lu of %s"));
+        let told = |all: &[&Definition]| Unknown::field("port", None, all).unwrap().to_string();
+        assert_eq!(told(&[&one]), "there is no field port; there are: $0");
+        let both = "there is no field port; there are: $0, $1";
+        assert_eq!(told(&[&one, &two]), both);
+        let many = printf(3, &"%d ".repeat(20));
+        let some = "there are: $0, $1, $2, $3, $4, $5, $6, $7, …";
+        assert_eq!(told(&[&many]), format!("there is no field port; {some}"));
+        let none = printf(4, "ready");
+        assert_eq!(
+            told(&[&none]),
+            "there is no field port, nor any other field"
+        );
     }
 
     #[test]

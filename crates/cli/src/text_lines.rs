@@ -291,10 +291,7 @@ impl<'a> TextLines<'a> {
                 priority.map_or("?", |priority| priority.name()).into()
             }
             Column::Category => {
-                let category = match definition.map_or("", |definition| &definition.category) {
-                    "" => "?",
-                    category => category,
-                };
+                let category = definition.map_or("?", Definition::shown_category);
                 let category = printable(category).into_owned();
                 let width = category.chars().count().clamp(self.category_width, WIDEST);
                 self.category_width = width;

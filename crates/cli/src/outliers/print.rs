@@ -6,7 +6,7 @@ use std::io::Write;
 use serde_json::json;
 use serde_json::value::RawValue;
 use timeline::dump::{FRAME, Messages, Text, printable, printable_line, stack, took};
-use timeline::{Edge, Event, EventId, Nanoseconds, Pairing, Source};
+use timeline::{Definition, Edge, Event, EventId, Nanoseconds, Pairing, Source};
 use timeline_latency::{Found, Series};
 use timeline_reading::json::{to_string, value};
 
@@ -99,7 +99,7 @@ impl<'a> Printer<'a> {
     /// Writes the category, the message and the call stack of an event.
     fn message(&mut self, event: &Event, out: &mut impl Write) -> Result {
         let definition = self.source.definition(event.id);
-        let category = definition.map_or("?", |definition| &definition.category);
+        let category = definition.map_or("?", Definition::shown_category);
         let priority = definition.and_then(|definition| definition.priority);
         let style = self.theme.priority(priority);
         let message = self.messages.text(event, definition);

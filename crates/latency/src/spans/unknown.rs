@@ -18,12 +18,9 @@ fn unknown_event(definitions: &[&Definition], event: &str, field: Option<&str>) 
     let Some(field) = field.filter(|_| unknown.is_none()) else {
         return unknown;
     };
-    let of_name = definitions
-        .iter()
-        .filter(|one| matches_pattern(event, &one.name()));
-    let fields = of_name.flat_map(|definition| definition.arguments());
-    let fields: BTreeSet<String> = fields.map(str::to_owned).collect();
-    Unknown::field(field, Some(event), &fields)
+    let is_of_name = |one: &&&Definition| matches_pattern(event, &one.name());
+    let of_name: Vec<_> = definitions.iter().filter(is_of_name).copied().collect();
+    Unknown::field(field, Some(event), &of_name)
 }
 
 impl Measure {

@@ -13,7 +13,7 @@ use timeline_archive::ShapeValues;
 use super::fields::Fields;
 use super::program::Programs;
 use super::text_plan::TextPlan;
-use super::unmet::is_thread;
+use super::unmet::{has_names, is_thread};
 use super::{Needle, Query};
 use crate::message_lines::message_lines;
 
@@ -242,14 +242,12 @@ impl<'a> Filter<'a> {
 
 /// Whether events of a definition are wanted, as far as the definition says it.
 fn decide<'a>(query: &'a Query, definition: &'a Definition) -> Decision<'a> {
-    // An empty category is one that is not known.
     let one_of = |patterns: &[String], text: &str| {
-        let is_known = !definition.category.is_empty();
-        is_known && patterns.iter().any(|one| matches_pattern(one, text))
+        has_names(definition) && patterns.iter().any(|one| matches_pattern(one, text))
     };
     let priority = definition.priority;
     let is_wanted = (query.categories.is_empty()
-        || one_of(&query.categories, &definition.category))
+        || one_of(&query.categories, definition.shown_category()))
         && (query.events.is_empty() || one_of(&query.events, &definition.name()))
         && (query.priorities.as_ref())
             .is_none_or(|range| priority.is_some_and(|priority| range.contains(&priority)));

@@ -43,6 +43,12 @@ impl Met {
     }
 }
 
+/// Whether anything is known of which a definition has its names. A line of text has no category,
+/// and is not lost.
+pub fn has_names(definition: &Definition) -> bool {
+    !definition.is_lost || !definition.category.is_empty()
+}
+
 /// Whether a thread is the one of this name, a pattern, or of this number.
 pub fn is_thread(wanted: &str, tid: u32, name: Option<&str>) -> bool {
     (tid != 0 && wanted.parse() == Ok(tid))
@@ -53,8 +59,8 @@ impl Query {
     /// Notes which names a definition has; `fields` are those of it that the conditions name, if
     /// its events may be wanted.
     pub(super) fn note(&self, definition: &Definition, fields: &[&str]) {
-        let (category, met) = (&definition.category, &self.met);
-        if !category.is_empty() {
+        let (category, met) = (definition.shown_category(), &self.met);
+        if has_names(definition) {
             met.note(What::Category, &self.categories, |one| {
                 matches_pattern(one, category)
             });
@@ -142,10 +148,10 @@ impl Query {
     /// The categories, events and fields that it names, which are in none of these definitions, and
     /// which no filter has met.
     pub fn unknown(&self, definitions: &[&Definition]) -> Vec<Unknown> {
-        let known = |definition: &&&Definition| !definition.category.is_empty();
-        let known: Vec<_> = definitions.iter().filter(known).collect();
+        let known: Vec<_> = definitions.iter().filter(|one| has_names(one)).collect();
         let names: BTreeSet<String> = known.iter().map(|one| one.name()).collect();
-        let categories: BTreeSet<String> = known.iter().map(|one| one.category.clone()).collect();
+        let categories = known.iter().map(|one| one.shown_category());
+        let categories: BTreeSet<String> = categories.map(str::to_owned).collect();
         let wanted = self.unmet(What::Category, self.categories.iter().map(String::as_str));
         let unknown = wanted.filter_map(|one| Unknown::of("category", one, &categories));
         let mut unknown: Vec<_> = unknown.collect();
@@ -158,12 +164,8 @@ impl Query {
     /// Those fields that are in no definition of an event that may be wanted.
     fn unknown_fields(&self, definitions: &[&Definition]) -> Vec<Unknown> {
         let may_be_wanted = definitions.iter().filter(|one| self.may_want(one));
-        let (mut fields, mut any) = (BTreeSet::new(), false);
-        for definition in may_be_wanted {
-            any = true;
-            fields.extend(definition.fields().map(|field| field.name.to_owned()));
-        }
-        if !any {
+        let wanted: Vec<&Definition> = may_be_wanted.copied().collect();
+        if wanted.is_empty() {
             // What they could have is not known.
             return Vec::new();
         }
@@ -173,8 +175,8 @@ impl Query {
             [event] => Some(event.as_str()),
             _ => Some("the wanted events"),
         };
-        let wanted = self.unmet(What::Field, self.fields());
-        let unknown = wanted.filter_map(|field| Unknown::field(field, of, &fields));
+        let fields = self.unmet(What::Field, self.fields());
+        let unknown = fields.filter_map(|field| Unknown::field(field, of, &wanted));
         unknown.collect()
     }
 
