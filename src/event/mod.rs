@@ -4,6 +4,7 @@
 //! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
 //! signed above 2^63.
 
+mod braces;
 mod catalogue;
 mod channels;
 mod columns;
@@ -36,6 +37,7 @@ mod unknown;
 mod values;
 mod word;
 
+pub use braces::{BracePart, brace_parts};
 pub use catalogue::{Catalogue, CatalogueEvent};
 #[cfg(test)]
 pub use channels::channels_of_event;
@@ -189,6 +191,8 @@ impl Definition {
     }
 
     /// The name of the event: its category, and the words of its message up to the first argument.
+    /// An event that was imported from JSON has that of its `format` there, so that an export and
+    /// an import keep the names of events.
     ///
     /// # Example
     /// ```
@@ -199,7 +203,10 @@ impl Definition {
     /// assert_eq!(name("$len bytes"), "net.len_bytes");
     /// ```
     pub fn name(&self) -> String {
-        name::event_name(&self.category, &self.message, self.syntax)
+        let format = self.object.as_ref().and_then(|object| object.template());
+        format
+            .and_then(|format| name::name_of_format(&self.category, format))
+            .unwrap_or_else(|| name::event_name(&self.category, &self.message, self.syntax))
     }
 
     /// The arguments, in order, with their types. A format of printf has none, unless there are

@@ -5,6 +5,7 @@
 //! message agree on it.
 
 use super::Syntax;
+use super::braces::{BracePart, brace_parts};
 use super::template::{Piece, first_line, pieces};
 
 /// Stands for words where there are none.
@@ -47,30 +48,68 @@ fn or_nothing(words: &str) -> &str {
     if words.is_empty() { NOTHING } else { words }
 }
 
+/// What a message consists of, as far as a name is made of it.
+enum Part<'a> {
+    Text(&'a str),
+    /// An argument, with its name if it has one.
+    Argument(Option<&'a str>),
+}
+
 fn of_template(line: &str) -> String {
-    let mut begun = String::new();
-    for piece in pieces(line) {
-        match piece {
-            Piece::Text(text) => begun += text,
-            Piece::Argument(field) if !begun.contains(is_in_word) => {
-                begun.clear();
-                begun += field.name;
-            }
-            Piece::Argument(_) => break,
-        }
-    }
-    words_of(&begun)
+    of_parts(pieces(line).map(|piece| match piece {
+        Piece::Text(text) => Part::Text(text),
+        Piece::Argument(field) => Part::Argument(Some(field.name)),
+    }))
 }
 
 fn of_printf(format: &str) -> String {
-    let mut rest = format;
-    loop {
-        let (text, behind) = up_to_conversion(rest);
-        if behind.is_empty() || text.contains(is_in_word) {
-            return words_of(text);
+    let mut rest = Some(format);
+    let mut is_text = false;
+    of_parts(std::iter::from_fn(move || {
+        is_text = !is_text;
+        if !is_text {
+            return rest.map(|_| Part::Argument(None));
         }
-        rest = behind;
+        let (text, behind) = up_to_conversion(rest?);
+        rest = (!behind.is_empty()).then_some(behind);
+        Some(Part::Text(text))
+    }))
+}
+
+/// The name of an event whose message has this format, in which `{name}` stands for an argument.
+/// Those of printf have their positions as names there. `None` if it is no such format.
+pub fn name_of_format(category: &str, format: &str) -> Option<String> {
+    let parts = brace_parts(format).map(|part| {
+        Some(match part? {
+            BracePart::Text(text) => Part::Text(text),
+            BracePart::Place(name) => {
+                let is_position = name.bytes().all(|byte| byte.is_ascii_digit());
+                Part::Argument((!is_position).then_some(name))
+            }
+        })
+    });
+    let parts: Option<Vec<_>> = parts.collect();
+    let words = of_parts(parts?.into_iter());
+    Some(format!(
+        "{}.{}",
+        category_name(category),
+        or_nothing(&words)
+    ))
+}
+
+fn of_parts<'a>(parts: impl Iterator<Item = Part<'a>>) -> String {
+    let mut begun = String::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => begun += text,
+            Part::Argument(name) if !begun.contains(is_in_word) => {
+                begun.clear();
+                begun += name.unwrap_or_default();
+            }
+            Part::Argument(_) => break,
+        }
     }
+    words_of(&begun)
 }
 
 /// The text up to the first conversion of printf, and what follows that.
@@ -155,6 +194,33 @@ mod tests {
         assert_eq!(category_name("a b,c=*d"), "a_b_c_d");
         assert_eq!(category_name("x::y/z-1.2"), "x::y/z-1.2");
         assert_eq!(category_name("?"), "_");
+    }
+
+    #[test]
+    fn a_message_with_braces_has_the_name_of_the_same_one_without() {
+        let braced = |format: &str| name_of_format("net", format);
+        for (format, message, is_printf) in [
+            ("got packet {len} of {n}", "got packet $len of $n", false),
+            ("sent: {len} to {host}", "sent: $len to $host", false),
+            ("{len} bytes to {host}", "$len bytes to $host", false),
+            ("({a}){b}", "($a)$b", false),
+            ("{{in}} {took:n1}", "{in} $took", false),
+            ("handle {id}", "handle $id", false),
+            ("got {0} of {1}", "got %d of %s", true),
+            ("{0}: {1}", "%s: %d", true),
+            ("{0}: lost {1}", "%s: lost %d", true),
+            ("100% done: {0}", "100%% done: %d", true),
+            ("a\nb {0}", "a\nb %d", true),
+            ("", "", true),
+        ] {
+            let expected = if is_printf {
+                printf(message)
+            } else {
+                template(message)
+            };
+            assert_eq!(braced(format), Some(expected), "{format}");
+        }
+        assert_eq!(braced("lone { brace"), None);
     }
 
     /// The plainest way: walk the characters of a message, whose arguments have no types.

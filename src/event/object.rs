@@ -24,6 +24,8 @@ const MOST_VALUES: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
     format: String,
+    /// See [`Object::template`].
+    template: Option<String>,
     parts: Vec<ObjectPart>,
     /// By position.
     names: Vec<(String, FieldType<'static>)>,
@@ -97,8 +99,10 @@ impl Object {
             text: String::new(),
             path: Vec::new(),
             open: Vec::new(),
+            templates: Vec::new(),
             object: Object {
                 format: String::new(),
+                template: None,
                 parts: Vec::new(),
                 names: Vec::new(),
                 properties: Vec::new(),
@@ -117,6 +121,8 @@ impl Object {
             parser.sign('\n')?;
         }
         let mut object = parser.object;
+        let have_all = parser.templates.len() == object.lines;
+        object.template = have_all.then(|| parser.templates.join("\n"));
         if object.lines > 1 {
             let mut line = 0;
             for part in &mut object.parts {
@@ -133,6 +139,12 @@ impl Object {
     /// The message, as a format of printf.
     pub fn format(&self) -> &str {
         &self.format
+    }
+
+    /// The `format` that stands in the object, with `{name}` in the places of values; of several
+    /// objects, those of all, one a line. `None` if one has none.
+    pub fn template(&self) -> Option<&str> {
+        self.template.as_deref()
     }
 
     /// The text of all objects.
@@ -165,6 +177,8 @@ struct Parser<'a> {
     path: Vec<String>,
     /// The objects around, of which those with a `$type` are properties.
     open: Vec<Property>,
+    /// The formats of the objects, as they stand there.
+    templates: Vec<String>,
     object: Object,
 }
 
@@ -247,6 +261,9 @@ impl Parser<'_> {
                 if key == "$type" && self.rest.starts_with('"') {
                     let kind = self.quoted()?;
                     self.open.last_mut()?.kind = kind;
+                } else if key == "format" && deep == 0 && self.rest.starts_with('"') {
+                    let template = self.quoted()?;
+                    self.templates.push(template);
                 } else {
                     self.path.push(key);
                     self.value(deep + 1)?;
@@ -357,6 +374,20 @@ mod tests {
         assert_eq!(object.parts()[1], ObjectPart::Value(3, ObjectValue::Text));
         assert_eq!(object.parts()[3], ObjectPart::Message(None));
         assert_eq!(object.parts().last(), Some(&ObjectPart::End));
+    }
+
+    #[test]
+    fn a_format_in_the_object_is_its_template() {
+        let template = |text: &str| {
+            let object = Object::parse(&format!("\"a\"{text}")).expect("a format");
+            object.template().map(str::to_owned)
+        };
+        let one = r#"{"format":"a \"{b}\"","properties":{"format":"no"}}"#;
+        assert_eq!(template(one).as_deref(), Some("a \"{b}\""));
+        let two = "{\"format\":\"a\"}\n{\"format\":\"b\"}";
+        assert_eq!(template(two).as_deref(), Some("a\nb"));
+        assert_eq!(template("{\"format\":\"a\"}\n{\"x\":1}"), None);
+        assert_eq!(template("{\"format\":$0:i64}"), None);
     }
 
     #[test]

@@ -87,6 +87,95 @@ fn what_export_writes_comes_back_as_the_same_lines() {
     );
 }
 
+/// A ring with events of templates and of printf, and with spans.
+fn of_all_kinds(name: &Name) {
+    let tl = name.create(4096);
+    let attributes = timeline::Attributes::default();
+    for (number, format) in ["%d of {\n%d", "%d: %d", "%d: lost %d\n", "100%% %d %d"]
+        .iter()
+        .enumerate()
+    {
+        let place = ("m.c", number as u32);
+        let id = tl.define_printf("c", Priority::Info, format, place, &attributes);
+        tl.log_payload(id.unwrap(), &[1, 2], false);
+    }
+    for message in [
+        "handle $id",
+        "new $id of $size",
+        "$id bytes to $host",
+        "got: $id",
+        "{in} 100% $id\nIt has prose.",
+        "ready",
+        "start request $id",
+        "finish request $id",
+        "begin sort $id",
+        "end sort $id",
+    ] {
+        let id = tl.define("http.v1", Priority::Info, message).unwrap();
+        let count = timeline::argument_names(message).count();
+        tl.log_payload(id, &[7, 8][..count], false);
+    }
+}
+
+#[test]
+fn names_of_events_and_spans_come_back() {
+    let (logs, name) = (Logs::new(), Name::new("names-again"));
+    of_all_kinds(&name);
+    let names = |path: &str| {
+        let stats = succeed(&["stats", path, "--json"]).json();
+        let names = stats.iter().map(|line| line["event"].to_string());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        let spans = succeed(&["histogram", path, "--json"]).json();
+        let spans = spans.iter().filter(|line| line["type"] == "total");
+        let spans = spans.map(|line| (line["tag"].to_string(), line["count"].clone()));
+        (names, spans.collect::<Vec<_>>())
+    };
+    let of_ring = names(name.path());
+    assert_eq!((of_ring.0.len(), of_ring.1.len()), (14, 2), "{of_ring:?}");
+    for more in [None, Some("--whole")] {
+        let export = ["export", name.path(), "--format", "jsonl"];
+        let exported = succeed(&[&export[..], more.as_slice()].concat()).stdout;
+        assert_eq!(names(&logs.import(exported)), of_ring, "{more:?}");
+    }
+}
+
+#[test]
+fn an_event_as_a_whole_is_the_same_after_each_import() {
+    let (logs, name) = (Logs::new(), Name::new("whole-again"));
+    of_all_kinds(&name);
+    let whole = |path: &str| succeed(&["export", path, "--format", "jsonl", "--whole"]).stdout;
+    let of_ring = whole(name.path());
+    assert_eq!(of_ring.lines().count(), 14);
+    let archive = logs.import(&of_ring);
+    assert_eq!(whole(&archive), of_ring);
+    assert_eq!(objects(&archive), of_ring);
+    // A line feed at the end of a message is in no line of it.
+    let of_lines = logs.import(objects(name.path()));
+    assert_eq!(whole(&of_lines), of_ring.replace("lost 2\\n", "lost 2"));
+    // What has other members keeps them, with their types, and says its line once.
+    let archive = logs.import(TYPED);
+    let once = whole(&archive);
+    let events = parsed(&once);
+    let lines = events.iter().map(|event| event["line"].as_u64().unwrap());
+    assert_eq!(lines.collect::<Vec<_>>(), [0, 1, 2, 3]);
+    let first = parsed(TYPED.lines().next().unwrap());
+    assert_eq!(events[0]["properties"], first[0]["properties"]);
+    let two = &events[3];
+    assert_eq!(
+        (&two["lines"], &two["lineIndex"]),
+        (&json!(2), &Value::Null)
+    );
+    let types = ["c", "d_2"].map(|one| &two["properties"][one]["$text"]);
+    assert_eq!(types, ["Log*", "LogNet"]);
+    let archive = logs.import(&once);
+    assert_eq!(whole(&archive), once);
+    // A line of another meaning is a property.
+    let archive = logs.import("{\"message\":\"a\",\"line\":12}\n");
+    let other = "{\"message\":\"a\",\"properties\":{\"line\":12},\"line\":0,\"lines\":1}\n";
+    assert_eq!(whole(&archive), other);
+}
+
 /// A line of each kind that is of the schema or nearly.
 const MIXED: &str = include_str!("../../data/mixed.jsonl");
 

@@ -3,6 +3,7 @@
 mod followed;
 mod index;
 mod json_lines;
+mod names;
 mod peers;
 
 use std::fs::{self, Permissions};
@@ -488,52 +489,4 @@ fn the_messages_of_a_ring_are_exported() {
         succeed(&["search", &file, "--json", ""]).stdout
     );
     assert_eq!(text.lines().count(), objects.json().len());
-}
-
-#[test]
-fn a_name_that_is_shown_is_one_that_filters_know() {
-    let logs = Logs::new();
-    let line = |n: usize| match n % 50 {
-        7 => format!("2026-11-23T14:03:07Z ERROR db: lost {n} rows\n"),
-        _ => format!("2026-11-23T14:03:07Z INFO server: port {n} of 10.0.0.1\n"),
-    };
-    let archive = logs.import((0..2_000).map(line).collect::<String>());
-    let of = |verb: &str, words: &[&str]| {
-        let words = [&[verb, &archive, "--json"], words].concat();
-        let ran = run(&words);
-        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{words:?}");
-        ran.json()
-    };
-    let named = of("events", &[]);
-    let names = named.iter().map(|event| event["name"].as_str().unwrap());
-    let names: Vec<_> = names.collect();
-    assert_eq!(names, ["_.INFO_server", "_.ERROR_db"]);
-    for (name, count) in [("_.ERROR_db", 40), ("*INFO*", 1_960)] {
-        assert_eq!(of("dump", &["--event", name]).len(), count);
-        assert_eq!(of("search", &["--event", name, ""]).len(), count);
-        let stats = run(&["stats", &archive, "--json", "--event", name]).json();
-        assert_eq!(stats[0]["events"], count);
-        let when = format!("event {name}");
-        let watched = run(&["watch", &archive, "--when", &when]);
-        assert_eq!(watched.stdout.lines().count(), count, "{watched:?}");
-    }
-    // What stands in the column of the category.
-    assert_eq!(of("dump", &["--category", "?"]).len(), 2_000);
-    for (words, told) in [
-        (
-            ["--event", "_.ERROR_dc"],
-            "there is no event _.ERROR_dc; did you mean _.ERROR_db?",
-        ),
-        (
-            ["--category", "net"],
-            "there is no category net; there are: ?",
-        ),
-        (
-            ["--where", "port > 1"],
-            "there is no field port; there are: $0, $1",
-        ),
-    ] {
-        let ran = run(&[&["dump", &archive], &words[..]].concat());
-        assert!(ran.stderr.contains(told), "{ran:?}");
-    }
 }

@@ -1,8 +1,9 @@
 //! Follows an archive: reads the frames that a recorder appends.
 //!
-//! A recorder, or an import that goes on, locks the file or directory as long as it lives. So a reader knows by itself whether
-//! more events can come. A recorder writes whole frames, but a reader may see a part of one. If the
-//! file ends with a part of a frame, the reader reads that part again when the file has grown.
+//! A recorder, or an import that goes on, locks the file or directory as long as it lives. So a
+//! reader knows by itself whether more events can come. A recorder writes whole frames, but a
+//! reader may see a part of one. If the file ends with a part of a frame, the reader reads that
+//! part again when the file has grown.
 
 use std::fs::File;
 use std::io;

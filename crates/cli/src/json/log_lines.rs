@@ -10,6 +10,7 @@ use timeline_search::{line_count, message_lines};
 
 use super::line_end::LineEnd;
 use super::symbols::Symbols;
+use super::whole::write_whole;
 use super::{or_null, quoted};
 use crate::time::{Form, WallClock};
 
@@ -25,9 +26,9 @@ use crate::time::{Form, WallClock};
 /// values that the format of the line names: a long text does not come again with each of its
 /// lines. An event that was imported from JSON is the object that it was, or the objects.
 ///
-/// As a whole, an event is one object with its whole message, format and properties, however it was
-/// made, and in place of the last two fields there are line and lines: the number of its first line
-/// among those of all events, counted from 0, and how many it has.
+/// As a whole, an event is one object with its whole message, format and properties, also one that
+/// was imported as several, and in place of the last two fields there are line and lines: the
+/// number of its first line among those of all events, counted from 0, and how many it has.
 pub struct LogLines<'a> {
     at: &'a dyn Source,
     clock: WallClock,
@@ -80,7 +81,7 @@ impl<'a> LogLines<'a> {
 
     /// Appends an event with this message, whose first line has the number `first`.
     pub fn write(&mut self, event: &Event, message: &str, first: u64, out: &mut Text) {
-        if !self.are_whole && self.write_imported(event, message, out) {
+        if self.write_imported(event, message, first, out) {
             return;
         }
         let mut begin = String::from("{");
@@ -127,16 +128,23 @@ impl<'a> LogLines<'a> {
     }
 
     /// Appends the objects of an event that was imported. Returns whether it was.
-    fn write_imported(&mut self, event: &Event, message: &str, out: &mut Text) -> bool {
+    fn write_imported(&mut self, event: &Event, message: &str, first: u64, out: &mut Text) -> bool {
         let path = std::mem::take(&mut self.path);
+        let are_whole = self.are_whole;
         let object = self.known(event).and_then(|known| known.object.as_ref());
-        let is_imported = object.is_some();
-        if let Some((object, layout)) = object {
+        let is_written = object.is_some_and(|(object, layout)| {
             let values: Vec<Value> = event.values(layout).collect();
-            write_object(object, message, &values, &path, out);
-        }
+            if !are_whole {
+                write_object(object, message, &values, &path, out);
+                return true;
+            }
+            let mut objects = Text::new();
+            write_object(object, message, &values, "", &mut objects);
+            let objects = String::from_utf8_lossy(objects.as_bytes());
+            write_whole(&objects, &path, (message, first), out)
+        });
         self.path = path;
-        is_imported
+        is_written
     }
 
     fn known(&mut self, event: &Event) -> Option<&Known<'a>> {

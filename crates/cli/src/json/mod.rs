@@ -3,6 +3,7 @@
 mod line_end;
 mod log_lines;
 mod symbols;
+mod whole;
 
 use std::collections::{HashMap, HashSet};
 

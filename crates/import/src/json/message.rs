@@ -4,7 +4,7 @@
 //! value of that name, an event has it once. Where it has another text, as for `{seconds:n1}`, that
 //! text is one more value of the event.
 
-use timeline::{Format, ObjectValue};
+use timeline::{BracePart, Format, ObjectValue, brace_parts};
 
 use super::super::tokens::Span;
 use super::line::JsonLine;
@@ -98,26 +98,21 @@ impl Message {
     fn cut(&mut self, format: &str) -> Option<()> {
         self.text.clear();
         self.pieces.clear();
-        let mut rest = format;
         let mut from = 0;
-        while let Some(at) = rest.find(['{', '}', '\0']) {
-            self.text += &rest[..at];
-            let found = rest.as_bytes()[at];
-            rest = &rest[at + 1..];
-            if found != 0 && rest.as_bytes().first() == Some(&found) {
-                self.text.push(char::from(found));
-                rest = &rest[1..];
-                continue;
-            }
-            let end = rest.find('}').filter(|_| found == b'{')?;
-            let piece = (from, self.text.len() as u32);
-            let name = rest[..end].split([':', ',']).next().unwrap_or_default();
-            self.text += name.strip_prefix(['@', '$']).unwrap_or(name);
-            from = self.text.len() as u32;
-            self.pieces.push((piece, Some((piece.1, from))));
-            rest = &rest[end + 1..];
+        if format.contains('\0') {
+            return None;
         }
-        self.text += rest;
+        for part in brace_parts(format) {
+            match part? {
+                BracePart::Text(text) => self.text += text,
+                BracePart::Place(name) => {
+                    let piece = (from, self.text.len() as u32);
+                    self.text += name;
+                    from = self.text.len() as u32;
+                    self.pieces.push((piece, Some((piece.1, from))));
+                }
+            }
+        }
         self.pieces.push(((from, self.text.len() as u32), None));
         (self.pieces.len() <= Format::MOST_ARGUMENTS).then_some(())
     }
