@@ -170,10 +170,26 @@ fn an_event_as_a_whole_is_the_same_after_each_import() {
     assert_eq!(types, ["Log*", "LogNet"]);
     let archive = logs.import(&once);
     assert_eq!(whole(&archive), once);
-    // A line of another meaning is a property.
-    let archive = logs.import("{\"message\":\"a\",\"line\":12}\n");
-    let other = "{\"message\":\"a\",\"properties\":{\"line\":12},\"line\":0,\"lines\":1}\n";
-    assert_eq!(whole(&archive), other);
+    // What has the name of a number of lines, and another meaning, is a property.
+    for (line, other) in [
+        (r#""line":12"#, r#""properties":{"line":12},"#),
+        (r#""lines":3"#, r#""properties":{"lines":3},"#),
+        (
+            r#""line":"q","lines":3"#,
+            r#""properties":{"line":"q","lines":3},"#,
+        ),
+        (
+            r#""format":5,"lineIndex":0"#,
+            r#""format":5,"lineIndex":0,"#,
+        ),
+        (r#""lineIndex":0,"lineCount":1"#, ""),
+        (r#""line":0,"lineCount":1"#, ""),
+    ] {
+        let archive = logs.import(format!("{{\"message\":\"a\",{line}}}\n"));
+        let expected = format!("{{\"message\":\"a\",{other}\"line\":0,\"lines\":1}}\n");
+        assert_eq!(whole(&archive), expected, "{line}");
+        assert_eq!(whole(&logs.import(&expected)), expected);
+    }
 }
 
 /// A line of each kind that is of the schema or nearly.

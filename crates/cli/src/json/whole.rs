@@ -77,7 +77,8 @@ fn merged(mut all: Vec<Members>, message: &str) -> Option<Members> {
     match formats {
         Some(formats) => whole.set("format", quoted(&formats.join("\n")))?,
         // Some of the lines have none, so the message has none.
-        None => drop(whole.take("format")),
+        None if whole.format().is_some() => drop(whole.take("format")),
+        None => {}
     }
     Some(whole)
 }
@@ -104,13 +105,26 @@ impl Members {
         serde_json::from_str(self.0[self.at("format")?].1.get()).ok()
     }
 
-    /// Takes away which line of its event this is. A `line` of another meaning is moved.
+    /// Takes away which line of its event this is, and of how many. What has one of these names and
+    /// another meaning is moved.
     fn take_numbers(&mut self, moved: &mut Members) {
-        let counts = [self.take("lineCount"), self.take("lines")];
-        self.take("lineIndex");
-        let line = self.take("line");
-        if let (Some(line), [None, None]) = (line, counts) {
-            moved.merge(Members(vec![("line".into(), line)]));
+        let is_number = |one: &Self, name| {
+            let at = one.at(name);
+            at.is_some_and(|at| one.0[at].1.get().parse::<u64>().is_ok())
+        };
+        for (index, count) in [
+            ("lineIndex", "lineCount"),
+            ("line", "lineCount"),
+            ("line", "lines"),
+        ] {
+            if is_number(self, index) && is_number(self, count) {
+                self.take(index);
+                self.take(count);
+            }
+        }
+        for name in ["line", "lines"] {
+            let other = self.take(name).map(|value| (name.into(), value));
+            moved.merge(Members(other.into_iter().collect()));
         }
     }
 
