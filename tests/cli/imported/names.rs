@@ -1,4 +1,4 @@
-//! Names of events of imported logs: what is shown is found.
+//! Names of events and positions of values of imported logs: what is shown is found.
 
 use super::Logs;
 use crate::command::*;
@@ -48,5 +48,22 @@ fn a_name_that_is_shown_is_one_that_filters_know() {
     ] {
         let ran = run(&[&["dump", &archive], &words[..]].concat());
         assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+}
+
+#[test]
+fn values_are_whole_numbers_in_kinds_of_lines_that_come_often() {
+    let logs = Logs::new();
+    let line = |n: usize| format!("took {}.5ms\n", n + 10);
+    let often: String = (0..16).map(line).collect();
+    for (log, found) in [
+        (often.clone() + "saw 12\n", [1, 13]),
+        ("took 12.5ms\n".into(), [0, 0]),
+    ] {
+        let archive = logs.import(log);
+        for (condition, count) in ["$0 == 12 && $1 == 5", "$0 > 12"].iter().zip(found) {
+            let dumped = succeed(&["dump", &archive, "--json", "--where", condition]);
+            assert_eq!(dumped.json().len(), count, "{condition}");
+        }
     }
 }

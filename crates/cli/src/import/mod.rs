@@ -34,7 +34,8 @@ use progress::Progress;
 ///
 /// Each other line becomes an event, whose message is the whole line. What lines have in common
 /// becomes a definition; numbers, ids and other words that differ become its values. So all verbs
-/// that read archives read logs, and the archive takes less space than the compressed log.
+/// that read archives read logs, and the archive takes less space than the compressed log. Numbers
+/// are whole ones, and only kinds of lines that come 16 times have values.
 ///
 /// The time and the priority of an event are those that its line says, in the shapes that are usual
 /// in logs. A line that says no time has that of the line before. Times without a zone are local
