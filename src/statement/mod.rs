@@ -168,6 +168,19 @@ macro_rules! event_statement {
             }
         }
     }};
+    ($($other:tt)*) => { $crate::statement::refused!() };
+}
+
+/// What is said of a statement of another form.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! statement_refused {
+    () => {
+        ::core::compile_error!(
+            "expected timeline, priority, \"category\", \"message\", arguments...: category and \
+             message are literals, and an argument is a variable, or `name = expression`"
+        )
+    };
 }
 
 /// The arguments of [`event!`] as a list of references: `(&a, (&b, ()))`.
@@ -183,4 +196,4 @@ macro_rules! event_values {
 
 // Behind the macros, which have no names before.
 #[doc(hidden)]
-pub use {event_statement as statement, event_values as values};
+pub use {event_statement as statement, event_values as values, statement_refused as refused};

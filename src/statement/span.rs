@@ -176,6 +176,7 @@ macro_rules! span_statement {
             $crate::$guard::none()
         }
     }};
+    ($($other:tt)*) => { $crate::statement::refused!() };
 }
 
 /// The arguments of [`span!`] as a list: `Owned(a, Owned(b, ()))`.

@@ -1,6 +1,6 @@
 //! Events that are refused. A comment behind a line is a part of what the compiler says about it.
 
-use timeline::{Event, Named, Priority, Timeline, event};
+use timeline::{Event, Named, Priority, Timeline, async_span, event, span};
 
 #[derive(Event)]
 #[event(category = "net", priority = Important)] //~ no variant or associated item named `Important`
@@ -114,6 +114,11 @@ fn statements(tl: &Timeline, x: u8, to: std::net::Ipv4Addr) {
     event!(tl, Priority::Info, "net", "to {x}", x = Some(x)); //~ `Option<u8>` is no argument
     event!(channels: "a b", tl, Priority::Info, "net", "to {x}", x); //~ a channel is 1 to 32
     event!(tl, Priority::Info, "net", "to {y}", x); //~ an argument has another name
+    event!(tl, Priority::Info, "net", "to {x}", 1); //~ a variable, or `name = expression`
+    event!(tl, Priority::Info, "net", "to {x}", x.len()); //~ a variable, or `name = expression`
+    event!(important: true, tl, Priority::Info, NET, "to {x}", x); //~ message are literals
+    let _a = span!(tl, Priority::Info, "net", "to {x}", 1); //~ a variable, or `name = expression`
+    let _b = async_span!(tl, Priority::Info, "net", "{x}", 1); //~ or `name = expression`
 }
 
 fn main() {}
