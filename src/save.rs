@@ -94,6 +94,7 @@ fn refuse_long(segment: &Segment, file: &Path) -> Result<()> {
             needed: segment.geometry.total,
             free: shm::file_size_limit(),
             bound: Bound::FileSize,
+            replaces: false,
         }),
     }
 }

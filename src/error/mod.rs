@@ -15,7 +15,7 @@ use thiserror::Error as ThisError;
 
 use crate::access::{Owner, Refusal};
 use crate::layout::Bound;
-use text::{not_trusted, told, users};
+use text::{at_least, at_most, not_trusted, removal, told, users};
 
 /// The result of every fallible call of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -78,8 +78,9 @@ pub enum Error {
     },
 
     /// There is too little room for the whole timeline.
-    #[error("not enough space for {}: it needs {needed} bytes, and {free} are {}; free some \
-        space, or ask for fewer entries", .path.display(), .bound.leaves())]
+    #[error("not enough space for {}: it needs {}, and {} are {}; {}free some space, or ask for \
+        fewer entries", .path.display(), at_least(*.needed), at_most(*.free), .bound.leaves(),
+        removal(.path, *.replaces))]
     NoSpace {
         /// The name or file asked for.
         path: PathBuf,
@@ -89,6 +90,8 @@ pub enum Error {
         free: u64,
         /// What leaves no more.
         bound: Bound,
+        /// Whether the timeline of an earlier run has its name, and takes some of it.
+        replaces: bool,
     },
 
     /// The file does not start with the magic.

@@ -49,3 +49,33 @@ pub fn users(by: &[User]) -> String {
     }
     text
 }
+
+const MIB: u64 = 1 << 20;
+
+/// A number of bytes that are needed; not less, where it is rounded.
+pub fn at_least(bytes: u64) -> String {
+    mebibytes(bytes, (u128::from(bytes) * 10).div_ceil(MIB.into()))
+}
+
+/// A number of bytes that there are; not more, where it is rounded.
+pub fn at_most(bytes: u64) -> String {
+    mebibytes(bytes, u128::from(bytes) * 10 / u128::from(MIB))
+}
+
+fn mebibytes(bytes: u64, tenths: u128) -> String {
+    match bytes {
+        0..MIB => format!("{bytes} bytes"),
+        _ => format!("{}.{} MiB", tenths / 10, tenths % 10),
+    }
+}
+
+/// How to make room for a timeline: without the one of an earlier run that has its name.
+pub fn removal(path: &Path, replaces: bool) -> String {
+    match replaces {
+        true => format!(
+            "remove the one of the last run (`timeline rm {}`), ",
+            path.display()
+        ),
+        false => String::new(),
+    }
+}

@@ -78,8 +78,23 @@ pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
             std::thread::sleep(Duration::from_millis(shm::unguessable() % 32));
         } else {
             // The last rival may have given it its name since.
-            lock_corpse(name, trust)?;
-            return Err(error);
+            let corpse = lock_corpse(name, trust)?;
+            return Err(match error {
+                Error::NoSpace {
+                    path,
+                    needed,
+                    free,
+                    bound,
+                    ..
+                } => Error::NoSpace {
+                    path,
+                    needed,
+                    free,
+                    bound,
+                    replaces: can_help && corpse.is_some(),
+                },
+                other => other,
+            });
         }
     }
 }
@@ -108,6 +123,7 @@ fn build(name: &Name, staging: &Staging, size: &Size) -> Result<Segment> {
         needed: geometry.total,
         free,
         bound,
+        replaces: false,
     };
     let room = Room::of(geometry.total, shm::is_in_memory(file), size.demand).beside(size.beside);
     if let Some(shortage) = room.to_map(geometry.total) {

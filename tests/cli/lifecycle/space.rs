@@ -292,6 +292,16 @@ pub fn restarts_where_two_fit(_: &[String]) {
     std::fs::write("/dev/shm/other", vec![1; 11 << 20]).expect("room");
     let error = Timeline::with_size("/two", 1 << 20, 1 << 20).err();
     assert!(matches!(error, Some(Error::NoSpace { .. })), "{error:?}");
+    // It says which one takes some of it, and of large numbers what people read.
+    let told = error.expect("one").to_string();
+    let remedy = "are free; remove the one of the last run (`timeline rm /two`), free some space";
+    assert!(
+        told.contains(remedy) && told.contains(" MiB, and "),
+        "{told}"
+    );
+    let error = Timeline::with_size("/another", 1 << 20, 1 << 20).err();
+    let told = error.expect("no room").to_string();
+    assert!(!told.contains("timeline rm"), "{told}");
     assert!(timeline::Attached::open("/two.prev").is_ok());
 }
 
