@@ -198,3 +198,42 @@ fn every_verb_that_takes_a_name_completes_it() {
         named().count() + 4
     );
 }
+
+#[test]
+fn bash_completes_values_lists_and_names_before_options() {
+    let (live, dir) = (Live::new("values"), TempDir::new().unwrap());
+    let mut generate = Command::new(env!("CARGO_BIN_EXE_timeline"));
+    let script = generate.args(["generate", "completions", "bash"]);
+    let script = succeed(script, "the command").stdout;
+    fs::write(dir.path().join("bash"), script).unwrap();
+    let offered = |words: &[&str]| -> Vec<String> {
+        let text = offered("bash", words, dir.path());
+        text.lines().map(str::to_owned).collect()
+    };
+    let levels = "error warning info trace app packet library".split(' ');
+    let levels: Vec<_> = levels.collect();
+    assert_eq!(offered(&["timeline", "dump", "--priority", "''"]), levels);
+    assert_eq!(
+        offered(&["timeline", "tail", "--priority", "wa"]),
+        ["warning"]
+    );
+    for verb in ["dump", "tail", "search"] {
+        let list = ["timeline", verb, "--columns", "time,mes"];
+        assert_eq!(offered(&list), ["time,message"], "{verb}");
+        let list = ["timeline", verb, "--columns", "time,core,no"];
+        assert_eq!(offered(&list), ["time,core,node"], "{verb}");
+        assert_eq!(
+            offered(&["timeline", verb, "--columns", "mes"]),
+            ["message"]
+        );
+    }
+    let all = offered(&["timeline", "dump", "''"]);
+    assert!(all.contains(&live.names()[0]), "{all:?}");
+    assert!(
+        !all.iter().any(|word| word.starts_with(['-', '['])),
+        "{all:?}"
+    );
+    let options = offered(&["timeline", "dump", "--l"]);
+    assert_eq!(options, ["--long", "--line"]);
+    assert!(offered(&["timeline", "du"]).contains(&"dump".to_owned()));
+}

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
+use nix::sys::signal::Signal;
+
 use crate::command::*;
 use crate::support::Name;
 
@@ -53,6 +55,10 @@ fn a_search_in_the_order_of_grep_is_told_the_other_one() {
             "{ran:?}"
         );
     }
+    // All that was given stands in the line, as a shell takes it.
+    let ran = run(&["search", "two words", &ring, &archive]);
+    let told = format!("did you mean `timeline search {ring} {archive} 'two words'`?");
+    assert!(ran.code == Some(2) && ran.stderr.contains(&told), "{ran:?}");
     // Nothing of the kind, where the last word names nothing.
     let ran = run(&["search", "bytes", "tcp"]);
     assert!(
@@ -129,4 +135,174 @@ fn a_file_that_exists_already_is_the_same_failure_for_all() {
             "{ran:?}"
         );
     }
+}
+
+#[test]
+fn words_of_other_programs_get_those_of_this_one() {
+    let refused = |words: &[&str]| {
+        let ran = run(words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(!ran.stderr.contains("as a value"), "{ran:?}");
+        assert!(!ran.stderr.contains("\n\n\n"), "{ran:?}");
+        assert!(!ran.stderr.contains("found in string"), "{ran:?}");
+        ran.stderr
+    };
+    for (words, said) in [
+        (&["follow", "/x"][..], "`timeline tail`"),
+        (&["grep", "x"], "`timeline search`"),
+        (&["ls"], "`timeline list`"),
+        (&["dump", "-f", "/x"], "`timeline tail`"),
+        (&["serve", "--port", "80"], "--listen 127.0.0.1:8000"),
+        (&["serve", "--port=80"], "--listen 127.0.0.1:8000"),
+        (&["dump", "--lines", "3"], "-n says how many"),
+        (&["--json", "dump"], "'dump --json' exists"),
+        (&["dump", "--jsn"], "'--json'"),
+        (&["dump", "--nothing-like-it"], "unexpected argument"),
+        (&["serve", "--listen", "4298"], "write 127.0.0.1:4298"),
+        (&["tail", "-n", "-1"], "from 0 on, got -1"),
+        (&["dump", "-n", "x"], "from 0 on, got x"),
+        (&["dump", "--line", "-2"], "from 0 on, got -2"),
+        (&["search", "-m", "x", "y"], "from 0 on, got x"),
+        (&["search", "-C", "-1", "y"], "from 0 on, got -1"),
+        (&["outliers", "-n", "1.5"], "from 0 on, got 1.5"),
+        (
+            &["watch", "-n", "0", "--when", "event x"],
+            "from 1 on, got 0",
+        ),
+        (&["record", "-o", "x", "--cpu", "-1"], "from 0 on, got -1"),
+        (&["demo", "--seconds", "0"], "from 1 to 86400, got 0"),
+        (&["histogram", "--digits", "6"], "from 1 to 5, got 6"),
+    ] {
+        let told = refused(words);
+        assert!(told.contains(said), "{words:?}: {told}");
+    }
+    // What is given already is not told as if it had to be.
+    for (words, usage) in [
+        (
+            &["record", "/x"][..],
+            "record [OPTIONS] --output <FILE|DIR> [PATH]\n",
+        ),
+        (
+            &["watch", "/x"],
+            "watch [OPTIONS] --when <CONDITION> [PATH]\n",
+        ),
+        (&["dump", "/x", "--x"], "dump [OPTIONS] [PATH]...\n"),
+    ] {
+        let told = refused(words);
+        assert!(told.contains(&format!("Usage: timeline {usage}")), "{told}");
+    }
+    // As tail of other programs.
+    let name = Name::new("tail-f");
+    drop(name.create(256));
+    let folder = tempfile::tempdir().unwrap();
+    let ring = snapshot(&name, folder.path());
+    succeed(&["tail", "-f", &ring]);
+}
+
+#[test]
+fn help_has_what_is_of_use_for_its_verb() {
+    for verb in VERBS {
+        let help = succeed(&[verb, "--help"]).stdout;
+        let is_paged = ["dump", "search", "events", "outliers"].contains(&verb);
+        assert_eq!(help.contains("--no-pager"), is_paged, "{verb}: {help}");
+        // Options of all verbs stand behind those of the verb.
+        let (_, options) = help.split_once("\nOptions:\n").unwrap();
+        let (options, _) = options.split_once("\n\nExamples:").unwrap_or((options, ""));
+        let (own, _) = options.split_once("--color").unwrap();
+        assert!(!own.contains("--no-pager"), "{verb}: {help}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let pages = directory.path().display().to_string();
+    succeed(&["generate", "man", &pages]);
+    for (verb, last) in [
+        ("search", "[\\fIPATH\\fR...] \\fIQUERY\\fR"),
+        ("dump", "[\\fB\\-\\-no\\-pager\\fR] [\\fIPATH\\fR...]"),
+        ("histogram", "[\\fIPATH\\fR] [\\fILOG\\fR...]"),
+    ] {
+        let page = directory.path().join(format!("timeline-{verb}.1"));
+        let page = fs::read_to_string(page).unwrap();
+        let synopsis = page.split_once(".SH SYNOPSIS\n").unwrap().1.lines().next();
+        assert!(synopsis.unwrap().ends_with(last), "{verb}: {synopsis:?}");
+        assert!(!page.contains("WORD"), "{verb}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_no_archive_says_what_it_has() {
+    let (name, folder) = (Name::new("no-archive"), tempfile::tempdir().unwrap());
+    let path = |of: &str| folder.path().join(of).display().to_string();
+    let (snapshots, empty) = (path("snapshots"), path("empty"));
+    fs::create_dir(&snapshots).unwrap();
+    fs::create_dir(&empty).unwrap();
+    drop(name.create(256));
+    for time in ["1700", "1800"] {
+        let file = format!("{snapshots}/app-{time}.timeline");
+        succeed(&["save", name.path(), &file]);
+    }
+    for verb in [
+        "dump",
+        "info",
+        "tail",
+        "stats",
+        "verify",
+        "index",
+        "export",
+        "histogram",
+    ] {
+        let told = fail(&[verb, &snapshots]);
+        let expected = format!("name one of them, such as {snapshots}/app-1800.timeline\n");
+        assert!(told.ends_with(&expected), "{verb}: {told}");
+        let told = fail(&[verb, &empty]);
+        let expected = format!("no archive in the directory {empty}: expected files");
+        assert!(told.contains(&expected), "{verb}: {told}");
+    }
+    assert!(fail(&["verify", &path("missing")]).contains("no archive at"));
+}
+
+#[test]
+fn the_long_form_of_a_search_is_that_of_a_tail() {
+    let (name, folder) = (Name::new("search-long"), tempfile::tempdir().unwrap());
+    for path in files(&name, folder.path()) {
+        let tail = succeed(&["tail", &path, "--long"]).stdout;
+        let found = succeed(&["search", &path, "--long", "processed"]).stdout;
+        assert_eq!(found.lines().count(), 2, "{found}");
+        assert_eq!(found, tail, "{path}");
+        let short = succeed(&["search", &path, "processed"]).stdout;
+        assert!(
+            found.starts_with("20") && !short.starts_with("20"),
+            "{short}"
+        );
+        let ran = run(&["search", &path, "--long", "--json", "processed"]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_recorder_says_what_ends_it() {
+    let (name, folder) = (Name::new("record-says"), tempfile::tempdir().unwrap());
+    let [ring, _] = files(&name, folder.path());
+    let path = |of: &str| folder.path().join(of).display().to_string();
+    // What is over at once is told at its end alone.
+    for from in [&*ring, name.path()] {
+        let ran = succeed(&["record", from, "-o", &path("done.tla"), "--once"]);
+        assert!(!ran.stderr.contains("recording"), "{ran:?}");
+        fs::remove_file(path("done.tla")).unwrap();
+    }
+    let tl = name.create(256);
+    let follow = path("follow.tla");
+    let mut recorder = Running::start(&["record", name.path(), "-o", &follow]);
+    let said = format!(
+        "timeline: recording {} to {follow}; Ctrl-C stops",
+        name.path()
+    );
+    recorder.stderr_until("its begin", |lines| lines == [said.as_str()]);
+    recorder.signal(Signal::SIGINT);
+    recorder.succeed();
+    let once = path("once.tla");
+    let mut recorder = Running::start(&["record", name.path(), "-o", &once, "--once"]);
+    let until = "until its program ends; Ctrl-C stops";
+    let said = format!("timeline: recording {} to {once} {until}", name.path());
+    recorder.stderr_until("its begin", |lines| lines == [said.as_str()]);
+    drop(tl);
+    recorder.succeed();
 }

@@ -266,7 +266,9 @@ fn the_command_changes_the_ring_of_another_user_if_it_is_told_to_trust_them() {
     };
     let (status, said) = run(&[]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("--trust-user 65534"), "{said}");
+    let options = "Name that user or group as trusted (--trust-user 65534, or --trust-group \
+                   65534), or have the file removed";
+    assert!(said.contains(options), "{said}");
     assert_eq!(run(&["--trust-user", "1001"]).0, Some(1));
     for trusted in [
         ["--trust-user", "65534"],

@@ -7,7 +7,7 @@ use timeline::{Attached, Unknown};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::format::{Align, Cell, Count, table, things};
+use crate::format::{Align, Cell, Count, agree, table};
 use crate::misspelt::Later;
 use crate::output;
 use crate::target::Target;
@@ -111,12 +111,19 @@ fn switch(args: &Args, channel: &str, on: bool) -> Result {
     ));
     let at = args.target.attach()?;
     if count(&at, channel) == 0 {
-        let defined = things(at.definitions().count() as u64, "event");
-        let most = things(at.info().channels.len() as u64, "channel");
+        let none = match at.definitions().count() as u64 {
+            0 => "no event is defined so far".into(),
+            1 => "the only event defined so far is not in this channel".into(),
+            events => format!(
+                "none of the {} events defined so far is in this channel (`timeline events` prints \
+                 them)",
+                Count(events)
+            ),
+        };
+        let used = at.info().channels.len() as u64;
+        let are = agree(used, "is", "are");
         output::say(format_args!(
-            "none of the {defined} defined so far is in this channel (`timeline events` prints \
-             them); it waits for events that are defined later, and stays one of {most}, of which \
-             there can be 64"
+            "{none}; it waits for events that are defined later. {used} of 64 channels {are} used"
         ));
     }
     Ok(())

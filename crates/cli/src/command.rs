@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -16,6 +17,9 @@ use crate::{
     output, priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
     watch,
 };
+
+/// The place in the help of options that all verbs have: behind those of the verb.
+const LAST: usize = 900;
 
 /// A flight recorder: read and control the timelines of programs, while they run and after they
 /// ended
@@ -36,11 +40,11 @@ use crate::{
 #[command(subcommand_value_name = "VERB", subcommand_help_heading = "Verbs")]
 struct Cli {
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, display_order = LAST, value_name = "WHEN", default_value = "auto")]
     color: clap::ColorChoice,
 
     /// Do not show the output of dump, search, events and outliers in a pager
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     no_pager: bool,
 
     #[command(subcommand)]
@@ -102,15 +106,25 @@ verbs! {
     Demo(demo::Args),
 }
 
+/// The verbs that have their output in a pager.
+const PAGED: [&str; 4] = ["dump", "search", "events", "outliers"];
+
 /// The whole command line, with the examples in place.
 fn command() -> clap::Command {
     let mut command = Cli::command().after_help(
         "Try `timeline demo` for something to look at, and `timeline help VERB` for examples.",
     );
+    let no_pager = |arg: &&clap::Arg| arg.get_id() == "no_pager";
+    let no_pager = command.get_arguments().find(no_pager).cloned();
     for (verb, examples) in command.get_subcommands_mut().zip(examples()) {
         *verb = verb.clone().after_help(examples_help(examples));
+        if !PAGED.contains(&verb.get_name()) {
+            *verb = verb
+                .clone()
+                .args(no_pager.clone().map(|arg| arg.hide(true)));
+        }
     }
-    // Building adds the verb `help`.
+    // Building adds the verb `help`, and to each verb the global options that it has not.
     command.build();
     let verbs: Vec<_> = command.get_subcommands().cloned().collect();
     command.mut_subcommand("help", |help| {
@@ -165,7 +179,10 @@ pub fn parse() -> Asked {
                 is_paged: !cli.no_pager,
             }
         }
-        Err(error) => shown(error.format(&mut command())).exit(),
+        Err(error) => {
+            let mut command = command();
+            shown(error.format(&mut command), &command).exit()
+        }
     }
 }
 
@@ -200,8 +217,40 @@ impl Asked {
     }
 }
 
-/// The error, in which words of the command line are shown as far as they are printable.
-fn shown(mut error: clap::Error) -> clap::Error {
+/// What other programs call a verb or an option, and what does that here.
+const TIPS: [(&str, &str); 12] = [
+    ("cat", "`timeline dump` prints events, the newest first"),
+    ("delete", "`timeline rm` removes timelines"),
+    ("follow", "`timeline tail` prints events as they are logged"),
+    ("grep", "`timeline search` finds events by their text"),
+    ("ls", "`timeline list` shows the timelines in shared memory"),
+    ("print", "`timeline dump` prints events, the newest first"),
+    ("remove", "`timeline rm` removes timelines"),
+    ("show", "`timeline dump` prints events, the newest first"),
+    ("-f", "`timeline tail` prints events as they are logged"),
+    (
+        "--follow",
+        "`timeline tail` prints events as they are logged",
+    ),
+    (
+        "--port",
+        "`timeline serve --listen 127.0.0.1:8000` takes a port of its own",
+    ),
+    (
+        "--lines",
+        "-n says how many events `timeline dump` and `timeline tail` print",
+    ),
+];
+
+/// The error, with the whole usage of the verb. Words of the command line are shown in it as far as
+/// they are printable.
+fn shown(mut error: clap::Error, command: &clap::Command) -> clap::Error {
+    if let Some(ContextValue::StyledStrs(tips)) = error.remove(ContextKind::Suggested) {
+        // One of clap's would make a PATH of an unknown option.
+        let is_of_use = |tip: &StyledStr| !tip.to_string().contains("as a value");
+        let tips: Vec<_> = tips.into_iter().filter(is_of_use).collect();
+        suggest(&mut error, tips);
+    }
     let words = error.context().map(|(kind, value)| (kind, value.clone()));
     for (kind, value) in words.collect::<Vec<_>>() {
         let ContextValue::String(word) = value else {
@@ -212,6 +261,25 @@ fn shown(mut error: clap::Error) -> clap::Error {
             // Tips repeat the word among styles.
             error.remove(ContextKind::Suggested);
         }
+        let is_unknown = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].contains(&kind);
+        let tip = TIPS.iter().find(|(other, _)| is_unknown && *other == word);
+        if let Some((_, tip)) = tip {
+            error.remove(ContextKind::SuggestedSubcommand);
+            error.remove(ContextKind::SuggestedArg);
+            suggest(&mut error, vec![StyledStr::from(*tip)]);
+        }
+    }
+    // That of clap has what was given already, as if it had to be.
+    let verb = std::env::args_os().find_map(|word| command.find_subcommand(word));
+    if let (Some(_), Some(verb)) = (error.get(ContextKind::Usage), verb) {
+        let usage = verb.clone().render_usage();
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
     }
     error
+}
+
+fn suggest(error: &mut clap::Error, tips: Vec<StyledStr>) {
+    if !tips.is_empty() {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
 }

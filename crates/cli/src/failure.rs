@@ -1,6 +1,7 @@
 //! The failures of verbs.
 
-use std::io;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::permission;
 
@@ -49,8 +50,31 @@ impl From<timeline_archive::Error> for Failure {
     fn from(error: timeline_archive::Error) -> Self {
         match error {
             timeline_archive::Error::Timeline(error) => error.into(),
+            timeline_archive::Error::NoArchive { path } if path.is_dir() => {
+                Failure::Message(no_archive_in(&path))
+            }
             other => Failure::Message(other.to_string()),
         }
+    }
+}
+
+/// What there is in a directory that is no archive: it may have the snapshots of a watch.
+fn no_archive_in(folder: &Path) -> String {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = paths.map(|entry| entry.path());
+    let is_snapshot = |path: &PathBuf| path.extension().is_some_and(|end| end == "timeline");
+    // Their names have times, so the last one is the newest.
+    let newest = paths.filter(is_snapshot).max();
+    let folder = folder.display();
+    match newest {
+        Some(newest) => format!(
+            "{folder} has snapshots, and no archive; name one of them, such as {}",
+            newest.display()
+        ),
+        None => format!(
+            "no archive in the directory {folder}: expected files of `timeline record -o \
+             {folder}/`, which end in .tla"
+        ),
     }
 }
 

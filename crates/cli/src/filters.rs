@@ -4,10 +4,9 @@ use std::ops::{Deref, RangeInclusive};
 
 use timeline::{Event, Order, Priority, Source};
 use timeline_archive::{Archive, ArchiveEvents};
-use timeline_search::{
-    Case, Error, Expression, Filter, Needle, Query, local_now, moment, numbers, priorities,
-};
+use timeline_search::{Case, Error, Expression, Filter, Needle, Query, local_now, moment, numbers};
 
+use crate::args::PrioritiesParser;
 use crate::format::things;
 use crate::output;
 
@@ -25,7 +24,7 @@ pub struct Filters {
     event: Vec<String>,
 
     /// Only this priority, or a range: ..info (up to info), warning..trace
-    #[arg(long, value_name = "RANGE", value_parser = priorities)]
+    #[arg(long, value_name = "RANGE", value_parser = PrioritiesParser, hide_possible_values = true)]
     priority: Option<RangeInclusive<Priority>>,
 
     /// Only threads with this name (a pattern) or this number of the kernel

@@ -75,6 +75,13 @@ const EXAMPLES: &[Example] = &[
 
 /// Reads an address with a port, or a host alone.
 fn address(text: &str) -> std::result::Result<SocketAddr, String> {
+    // Resolvers take a number alone for an address of IPv4, and here it is meant as a port.
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number {
+        return Err(format!(
+            "expected an address, got a number alone; for a port, write 127.0.0.1:{text}"
+        ));
+    }
     let found = text
         .to_socket_addrs()
         .or_else(|_| (text, PORT).to_socket_addrs());

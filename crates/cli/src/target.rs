@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use timeline::dump::printable;
 use timeline::layout::MAGIC;
-use timeline::{Attached, Control, Error, ErrorKind as Kind, is_former, looks_like};
+use timeline::{Attached, Control, Error, ErrorKind as Kind, Owner, is_former, looks_like};
 use timeline_archive::Archive;
 use timeline_search::open_archive;
 
@@ -106,8 +106,13 @@ impl Target {
     pub fn control(&self, trusted: &Trusted) -> Result<Control> {
         Control::open_trusting(self.path(), trusted.trust()).map_err(|error| match &error {
             Error::NotTrusted { owner, .. } if owner.mode & 0o002 == 0 => {
-                let (told, user) = (permission::told(&error), owner.user);
-                Failure::Message(format!("{told} (--trust-user {user})"))
+                let Owner { user, group, .. } = owner;
+                let (told, name) = (
+                    permission::told(&error),
+                    "Name that user or group as trusted",
+                );
+                let options = format!("{name} (--trust-user {user}, or --trust-group {group})");
+                Failure::Message(told.replace(name, &options))
             }
             _ => self.explain(error),
         })

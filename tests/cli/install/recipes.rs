@@ -15,7 +15,10 @@ use crate::support::toolchain::root;
 fn without_numbers(transcript: &str) -> Vec<String> {
     let is_number = |c: char| c.is_ascii_digit() || ".,".contains(c);
     let lines = comparable(transcript).into_iter();
-    let lines = lines.filter(|line| !line.starts_with("timeline: waiting for"));
+    let is_waiting = |line: &String| {
+        line.starts_with("timeline: waiting for") || line.starts_with("timeline: recording ")
+    };
+    let lines = lines.filter(|line| !is_waiting(line));
     let line = |line: String| {
         let parts: Vec<&str> = line
             .split(is_number)

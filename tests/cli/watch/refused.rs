@@ -38,7 +38,10 @@ fn words_that_make_no_sense_are_told() {
             &["--when", "event a", "--cooldown", "1"],
             "expected a time with a unit",
         ),
-        (&["--when", "event a", "-n", "0"], "0 is not in 1.."),
+        (
+            &["--when", "event a", "-n", "0"],
+            "expected a whole number from 1 on, got 0",
+        ),
         (
             &[
                 "--when",

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use timeline::{Attached, Level, Priority, Timeline};
 
-use crate::args::Example;
+use crate::args::{Example, number};
 use crate::failure::{Failure, Result};
 use crate::format::{agree, things};
 use crate::output::{self, Line};
@@ -40,7 +40,8 @@ pub struct Args {
         long,
         value_name = "N",
         default_value_t = 5,
-        value_parser = clap::value_parser!(u64).range(1..=86_400)
+        value_parser = number::<u64>(1..=86_400),
+        allow_negative_numbers = true
     )]
     seconds: u64,
 }

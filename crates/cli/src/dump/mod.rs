@@ -12,7 +12,7 @@ use timeline::{
     dump::{Durations, Newest, Table, Text},
 };
 
-use crate::args::Example;
+use crate::args::{ANY, Example, number};
 use crate::columns::Shown;
 use crate::durations::events_with_edges;
 use crate::failure::Result;
@@ -57,6 +57,7 @@ use crate::verb::Verb;
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.
 #[derive(clap::Args)]
+#[command(override_usage = "timeline dump [OPTIONS] [PATH]...")]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
@@ -67,7 +68,13 @@ pub struct Args {
 
     /// Print only the important events and the newest N others. In a rotated archive, only files
     /// that can hold these events are read; gaps and damage in other files are not reported
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true
+    )]
     max_entries: Option<usize>,
 
     /// Add time, thread and priority
@@ -84,7 +91,13 @@ pub struct Args {
 
     /// Print from this line on, oldest first. The lines of all events are numbered from 0 on, the
     /// important ones first; a message with several lines has several numbers
-    #[arg(long, value_name = "N", conflicts_with_all = ["others", "reverse"])]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::<u64>(ANY),
+        allow_negative_numbers = true,
+        conflicts_with_all = ["others", "reverse"]
+    )]
     line: Option<u64>,
 
     #[command(flatten)]

@@ -28,7 +28,7 @@ fn names_of(verb: &Command) -> impl Iterator<Item = &Arg> {
         let values = arg.get_value_names().unwrap_or_default();
         let mut values = values.iter().map(|value| value.as_str());
         // The words of a search end with its text.
-        values.any(|value| ["PATH", "NAME", "WORD"].contains(&value))
+        values.any(|value| ["PATH", "NAME", "QUERY"].contains(&value))
     };
     verb.get_positionals().filter(is_name)
 }
@@ -61,12 +61,21 @@ fn bash(command: &Command, script: &str) -> String {
         options.map(move |option| format!("{name},{option}"))
     };
     let options = joined(command.get_subcommands().flat_map(of_verb).collect());
+    let is_list = |option: &&Arg| option.get_value_delimiter().is_some();
+    let lists = command.get_subcommands().flat_map(Command::get_opts);
+    let lists = lists.filter(is_list).filter_map(Arg::get_long);
+    let lists = joined(lists.map(|long| format!("--{long}")).collect());
     let global = with_values(command).join("|");
     let verbs = joined(verbs(command).map(|verb| verb.get_name().into()).collect());
     let function = format!(
         r#"_timeline_with_names() {{
-    local name verb="" place=1
-    _timeline "$@"
+    local name verb="" place=1 before=""
+    # Of a list with commas, its last word is completed.
+    case "$3" in
+        {lists}) [[ $2 == *,* ]] && before=${{2%,*}}, ;;
+    esac
+    _timeline "$1" "${{2#"$before"}}" "$3"
+    COMPREPLY=("${{COMPREPLY[@]/#/$before}}")
     while (( place < COMP_CWORD )); do
         case "${{COMP_WORDS[place]}}" in
             {global})
@@ -78,6 +87,12 @@ fn bash(command: &Command, script: &str) -> String {
         (( place += 1 ))
     done
     [[ $2 != -* ]] || return 0
+    # Options are for those who begin one.
+    local words=("${{COMPREPLY[@]}}")
+    COMPREPLY=()
+    for name in "${{words[@]}}"; do
+        [[ $name == [-\[\<]* || -z $name ]] || COMPREPLY+=("$name")
+    done
     case "$verb,$3" in
         {options}) return 0 ;;
     esac

@@ -9,6 +9,7 @@ use clap_mangen::Man;
 
 use super::Examples;
 use crate::args::Example;
+use crate::search;
 
 /// The meanings of its status.
 const EXIT_STATUS: &[(&str, &str)] = &[
@@ -142,13 +143,21 @@ fn write_synopsis(text: &mut Vec<u8>, command: &Command) -> io::Result<()> {
     let rank = |arg: &&&Arg| (arg.is_positional(), arg.is_required_set());
     let mut options: Vec<_> = shown.iter().filter(|arg| !arg.is_positional()).collect();
     options.sort_by_key(rank);
-    let positionals = shown.iter().filter(|arg| arg.is_positional());
+    // Of an argument and a list of more of them, the list.
+    let positionals = shown.iter().rev().filter(|arg| arg.is_positional());
+    let mut positionals: Vec<_> = positionals.collect();
+    positionals.dedup_by_key(|arg| arg.get_value_names());
+    positionals.reverse();
     for arg in options.into_iter().chain(positionals) {
         let (open, close) = match arg.is_required_set() {
             true => ("", ""),
             false => ("[", "]"),
         };
-        write!(text, " {open}{}{close}", words(arg))?;
+        let words = match arg.get_id() == search::WORDS {
+            true => "[\\fIPATH\\fR...] \\fIQUERY\\fR".into(),
+            false => words(arg),
+        };
+        write!(text, " {open}{words}{close}")?;
     }
     if command.has_subcommands() {
         write!(text, " \\fIVERB\\fR \\fR[\\fIARGUMENTS\\fR]")?;

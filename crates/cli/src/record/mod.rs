@@ -13,7 +13,7 @@ use timeline::{Attached, is_former};
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
 use timeline_search::Query;
 
-use crate::args::Example;
+use crate::args::{ANY, Example, number};
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
 use crate::format::{Bytes, Count, things};
@@ -97,7 +97,12 @@ pub struct Args {
     fsync: Fsync,
 
     /// Record on core N only, so that programs have the other cores to themselves
-    #[arg(long, value_name = "N")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true
+    )]
     cpu: Option<usize>,
 
     #[command(flatten)]
@@ -216,6 +221,7 @@ fn run(args: &Args) -> Result {
     let pause = |rest| signals.wait_for_signal(rest);
     if let Some(at) = waiting::wait(&args.target, pause, None)? {
         unmatched::tell_so_far(&query, &[Whole::Ring(&at)]);
+        report::begin(&at, args);
         recording.record_all(at)?;
     }
     recording.end()

@@ -2,13 +2,29 @@
 
 use std::path::Path;
 
-use timeline::Attached;
+use timeline::{Attached, is_former};
 use timeline_archive::{Change, Preamble, Recorder};
 
+use super::Args;
 use super::progress::Progress;
 use crate::output;
 use crate::permission;
 use crate::time::{self, WallClock};
+
+/// Says that it began, and what ends it, unless it ends as soon as it has read the ring.
+pub fn begin(at: &Attached, args: &Args) {
+    let has_users = || timeline::users(at.path()).is_ok_and(|users| !users.is_empty());
+    let until = match args.once {
+        _ if at.is_snapshot() || is_former(at.path()) => return,
+        false => "",
+        true if has_users() => " until its program ends",
+        true => return,
+    };
+    let (from, to) = (args.target.path().display(), args.output.display());
+    output::say(format_args!(
+        "recording {from} to {to}{until}; Ctrl-C stops"
+    ));
+}
 
 /// Says that events between two runs may be missing.
 pub fn gap(path: &Path, last: &Preamble, at: &Attached) {

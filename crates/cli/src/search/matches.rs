@@ -86,7 +86,7 @@ impl<'a> Search<'a> {
         let writer = match args.json {
             true => Writer::Json(LogLines::new(at, path.as_deref()).whole(args.whole)),
             false => {
-                let lines = TextLines::shown(at, &args.shown, false);
+                let lines = TextLines::shown(at, &args.shown, args.long);
                 Writer::Text(Box::new(
                     lines
                         .among(reading.programs())

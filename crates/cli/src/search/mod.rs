@@ -5,7 +5,7 @@
 mod matches;
 mod stats;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -14,7 +14,7 @@ use timeline::{Attached, Order};
 use timeline_archive::{Archive, Select};
 use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
 
-use crate::args::Example;
+use crate::args::{ANY, Example, number};
 use crate::columns::Shown;
 use crate::failure::{Failure, Result};
 use crate::filters::{Filters, report_missed};
@@ -59,10 +59,11 @@ use stats::{IndexUse, Stats, nanos};
 #[derive(clap::Args)]
 #[command(override_usage = "timeline search [OPTIONS] [PATH]... <QUERY>")]
 pub struct Args {
-    /// The text to find, behind names in shared memory, snapshots and archives. PATH can be omitted
-    /// if there is exactly one timeline in shared memory
+    /// The text to find. The words before it are PATHs: names in shared memory (/timeline),
+    /// snapshots and archives. PATH can be omitted if there is exactly one timeline in shared
+    /// memory
     // One list, because options may stand between PATH and QUERY.
-    #[arg(value_name = "WORD", required = true, num_args = 1..)]
+    #[arg(value_name = "QUERY", required = true, num_args = 1..)]
     words: Vec<OsString>,
 
     /// QUERY is a regular expression
@@ -82,15 +83,33 @@ pub struct Args {
     line_number: bool,
 
     /// Print N events after each found one
-    #[arg(short = 'A', long, value_name = "N")]
+    #[arg(
+        short = 'A',
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true
+    )]
     after_context: Option<usize>,
 
     /// Print N events before each found one
-    #[arg(short = 'B', long, value_name = "N")]
+    #[arg(
+        short = 'B',
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true
+    )]
     before_context: Option<usize>,
 
     /// Print N events before and after each found one
-    #[arg(short = 'C', long, value_name = "N")]
+    #[arg(
+        short = 'C',
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true
+    )]
     context: Option<usize>,
 
     /// Print only how many lines have QUERY
@@ -98,15 +117,25 @@ pub struct Args {
     count: bool,
 
     /// Stop after N found events of each PATH
-    #[arg(short = 'm', long, value_name = "N")]
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "N",
+        value_parser = number::<u64>(ANY),
+        allow_negative_numbers = true
+    )]
     limit: Option<u64>,
 
     /// Print the newest event first
     #[arg(short, long)]
     reverse: bool,
 
+    /// Add date, nanoseconds, thread, priority and core
+    #[arg(short, long)]
+    long: bool,
+
     /// Print a JSON object for each line of the found events
-    #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
+    #[arg(long, conflicts_with_all = ["after_context", "before_context", "context", "long"])]
     json: bool,
 
     /// With --json, print one object for each event
@@ -128,6 +157,9 @@ pub struct Args {
     #[command(flatten)]
     filters: Filters,
 }
+
+/// The argument that is PATHs and QUERY.
+pub const WORDS: &str = "words";
 
 /// Shown by `--help`.
 const EXAMPLES: &[Example] = &[
@@ -201,7 +233,7 @@ fn run(args: &Args) -> Result {
     };
     let readings = targets.iter().map(|target| {
         let begun = Instant::now();
-        let reading = open(target).map_err(|failure| swapped(failure, target.path(), wanted));
+        let reading = open(target).map_err(|failure| swapped(failure, target.path(), args));
         reading.map(|reading| (reading, begun.elapsed()))
     });
     let readings: Vec<_> = readings.collect::<Result<_>>()?;
@@ -224,18 +256,32 @@ fn run(args: &Args) -> Result {
     }
 }
 
-/// Adds to an error that words may stand in the order of grep, if the last one can be read and
-/// this one is not there.
-fn swapped(failure: Failure, path: &Path, wanted: &str) -> Failure {
-    let can_be_read = || Path::new(wanted).exists() || Attached::open(wanted).is_ok();
+/// Adds to an error that words may stand in the order of grep, if the first one is not there and
+/// the last one can be read.
+fn swapped(failure: Failure, path: &Path, args: &Args) -> Failure {
+    let [first, others @ .., last] = &args.words[..] else {
+        return failure;
+    };
+    let can_be_read = || Path::new(last).exists() || Attached::open(last).is_ok();
     match failure {
-        Failure::Message(message) if !path.exists() && can_be_read() => {
-            let meant = format!("timeline search {wanted} {}", path.display());
+        Failure::Message(message) if path == first && !path.exists() && can_be_read() => {
+            let words = others.iter().chain([last, first]);
+            let meant: String = words.map(|word| format!(" {}", quoted(word))).collect();
             Failure::Message(format!(
-                "{message}; QUERY stands behind PATH: did you mean `{meant}`?"
+                "{message}; QUERY stands behind PATH: did you mean `timeline search{meant}`?"
             ))
         }
         other => other,
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &OsStr) -> String {
+    let word = word.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._+-:=,@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

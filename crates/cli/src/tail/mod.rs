@@ -9,7 +9,7 @@ mod together;
 
 use std::path::PathBuf;
 
-use crate::args::Example;
+use crate::args::{ANY, Example, number};
 use crate::columns::Shown;
 use crate::failure::Result;
 use crate::filters::Filters;
@@ -34,6 +34,7 @@ use together::Together;
 /// Of several PATHs, events are merged by time. Those of an archive come when they are recorded.
 /// The option -n is about the newest events of all.
 #[derive(clap::Args)]
+#[command(override_usage = "timeline tail [OPTIONS] [PATH]...")]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
@@ -43,8 +44,19 @@ pub struct Args {
     others: Vec<PathBuf>,
 
     /// Start with the important events and the newest N others
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true,
+        default_value_t = 10
+    )]
     max_entries: usize,
+
+    /// As other programs have it: tail always follows
+    #[arg(short = 'f', long = "follow", hide = true)]
+    _follow: bool,
 
     /// Add date, nanoseconds, thread, priority and core
     #[arg(short, long)]

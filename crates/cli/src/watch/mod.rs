@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use timeline::{Attached, FollowFrom, Source};
 use timeline_latency::Condition;
 
-use crate::args::Example;
+use crate::args::{Example, number};
 use crate::durations;
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
@@ -91,7 +91,13 @@ pub struct Args {
     cooldown: Option<Duration>,
 
     /// Stop after N firings
-    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        value_parser = number::<u64>(1..=u64::MAX),
+        allow_negative_numbers = true
+    )]
     max_firings: Option<u64>,
 
     /// Stop after this time
