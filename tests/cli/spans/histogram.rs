@@ -346,6 +346,7 @@ fn what_makes_no_sense_is_refused() {
             "several units",
         ),
         (&[path, "--interval", "1us"], "whole milliseconds"),
+        (&[path, "--interval", "1.5ms"], "no finer times, got 1.5ms"),
         (&[path, "--interval", "0s"], "above zero"),
         (&[path, "--from", "a"], "--to"),
         (&[path, "--plot", "x.jpg"], "ends in .svg or .png"),
@@ -359,6 +360,9 @@ fn what_makes_no_sense_is_refused() {
         let ran = run(&[&["histogram"], words].concat());
         assert_eq!(ran.code == Some(0), said.is_empty(), "{words:?}: {ran:?}");
         assert!(ran.stderr.contains(said), "{words:?}: {}", ran.stderr);
+        // What was typed is at fault.
+        let is_value = ["--interval", "--digits"].contains(&words[1]);
+        assert!(!is_value || ran.code == Some(2), "{words:?}: {ran:?}");
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
     }
     // What is read is not written over, whatever it is called.
@@ -387,4 +391,54 @@ fn what_makes_no_sense_is_refused() {
     let passed = succeed(&["histogram", &log, "--json", "--skip-damaged"]);
     assert!(passed.stderr.contains("passed over"), "{}", passed.stderr);
     assert!(!passed.json().is_empty());
+}
+
+#[test]
+fn where_nothing_can_be_measured_that_is_said() {
+    let (name, directory) = (Name::new("histogram-none"), tempfile::tempdir().unwrap());
+    let tl = name.create(1024);
+    event!(tl, Priority::Info, "net", "packet {size}", size = 3);
+    event!(tl, Priority::Info, "net", "packet {size}", size = 4);
+    let none = "no durations were found: a span is from an event";
+    for source in sources(&name, directory.path()) {
+        for words in [
+            &["histogram", &source][..],
+            &["histogram", &source, "--csv"],
+            &["histogram", &source, "--json"],
+            &["histogram", &source, "--percentiles"],
+            &["outliers", &source],
+            &["outliers", &source, "--json"],
+            &[
+                "outliers",
+                &source,
+                "--every",
+                "net.packet",
+                "--where",
+                "size > 4",
+            ],
+        ] {
+            let ran = succeed(words);
+            assert!(ran.stderr.contains(none), "{words:?}: {ran:?}");
+            assert!(ran.stderr.contains("--every"), "{words:?}: {ran:?}");
+            let is_bare = !words.contains(&"--csv");
+            assert!(!is_bare || ran.stdout.is_empty(), "{words:?}: {ran:?}");
+        }
+        let field = ["histogram", &source, "--field", "net.packet.size"];
+        let ran = succeed(&[&field[..], &["--where", "size > 4"]].concat());
+        assert!(ran.stderr.contains("no values were found"), "{ran:?}");
+        // Nothing of the kind, where there are some.
+        let every = ["histogram", &source, "--every", "net.packet"];
+        for words in [&field[..], &every] {
+            let ran = succeed(words);
+            assert!(!ran.stderr.contains("were found"), "{words:?}: {ran:?}");
+        }
+        // The unit of what is written without one.
+        let unit = "the durations are in milliseconds; --unit";
+        let ran = succeed(&[&every[..], &["--percentiles"]].concat());
+        assert!(ran.stderr.contains(unit), "{ran:?}");
+        let ran = succeed(&[&every[..], &["--percentiles", "--unit", "us"]].concat());
+        assert!(!ran.stderr.contains(unit), "{ran:?}");
+        let ran = succeed(&[&field[..], &["--percentiles"]].concat());
+        assert!(!ran.stderr.contains(unit), "{ran:?}");
+    }
 }

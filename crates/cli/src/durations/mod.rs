@@ -21,6 +21,11 @@ use timeline_latency::Measure;
 use crate::failure::{Failure, Result};
 use crate::time::parse_nanoseconds;
 
+/// What is said where there are none.
+pub const NONE: &str = "no durations were found: a span is from an event \"begin X\" to \"end X\", \
+                        or from \"start X\" to \"finish X\"; --from with --to, and --every, \
+                        measure between any other events";
+
 /// Fails if a name of a measure is in no definition. `can_grow`: whether more definitions may come;
 /// then only a name that is like another one is refused.
 pub fn refuse_unknown(source: &dyn Source, measures: &[Measure], can_grow: bool) -> Result {

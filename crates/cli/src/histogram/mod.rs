@@ -10,13 +10,15 @@ mod output;
 mod plots;
 mod recording;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use timeline::dump::printable;
 use timeline_latency::Measure;
 use timeline_latency::intervals::{IntervalOptions, Shape};
 
-use crate::args::Example;
+use crate::args::{Example, number};
 use crate::durations::Durations;
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
@@ -53,11 +55,11 @@ pub struct Args {
 
     /// Multiply the values of --field by N, a whole number, before they are rounded to whole
     /// numbers: 1000 for thousandths of a number with a fraction. The name says so
-    #[arg(long, value_name = "N", requires = "field", value_parser = scale)]
+    #[arg(long, value_name = "N", requires = "field", value_parser = number::<u64>(SCALES))]
     scale: Option<u64>,
 
     /// How long an interval is: whole milliseconds
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
+    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = milliseconds)]
     interval: Duration,
 
     /// Begin intervals at multiples of their length, so that those of several programs agree
@@ -79,7 +81,7 @@ pub struct Args {
     expected_interval: Option<Duration>,
 
     /// Significant digits of durations, from 1 to 5
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = number::<u8>(1..=5))]
     digits: u8,
 
     /// Write an interval log (- for standard output)
@@ -116,6 +118,9 @@ pub struct Args {
     filters: Filters,
 }
 
+/// What values may be multiplied by.
+const SCALES: RangeInclusive<u64> = 1..=1_000_000_000;
+
 /// A unit of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum DurationUnit {
@@ -137,13 +142,17 @@ impl DurationUnit {
     }
 }
 
-/// Reads what values are multiplied by.
-fn scale(text: &str) -> std::result::Result<u64, String> {
-    let scale = text
-        .parse()
-        .ok()
-        .filter(|scale| (1..=1_000_000_000).contains(scale));
-    scale.ok_or_else(|| format!("expected a whole number from 1 to 1000000000, got {text}"))
+/// Reads the length of an interval.
+fn milliseconds(text: &str) -> std::result::Result<Duration, String> {
+    let time = parse_duration(text)?;
+    match time.subsec_nanos() % 1_000_000 {
+        0 => Ok(time),
+        _ => Err(format!(
+            "expected whole milliseconds, such as 1ms or 1.5s, because interval logs have no finer \
+             times, got {}",
+            printable(text)
+        )),
+    }
 }
 
 /// Shown by `--help`.

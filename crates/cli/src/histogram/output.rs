@@ -261,7 +261,10 @@ impl<'a> Output<'a> {
 
     /// Ends it: writes what waits, the totals, and the picture.
     pub fn finish(mut self) -> Result {
+        let is_for_people = !self.args.csv && !self.args.json;
         match &mut self.to {
+            // A heading alone says nothing.
+            To::Rows if is_for_people && self.count == 0 && self.losses.is_empty() => {}
             To::Rows => self.begin_table_of_kept()?,
             To::Log(log @ None) => *log = Some(Log::begin(self.args, &self.about, None)?),
             To::Table(_) | To::Log(Some(_)) | To::Percentiles => {}
@@ -308,7 +311,10 @@ impl<'a> Output<'a> {
         };
         let mut distribution = Distribution::default();
         let unit = match (self.unit, self.args.unit) {
-            (Unit::Nanoseconds, None) => None,
+            (Unit::Nanoseconds, None) => {
+                messages::say("the durations are in milliseconds; --unit says another unit");
+                None
+            }
             (Unit::Nanoseconds, Some(unit)) => {
                 let (ratio, name) = unit.of();
                 distribution.ratio = ratio;

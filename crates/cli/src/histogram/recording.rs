@@ -5,7 +5,7 @@ use timeline_latency::{Found, Matcher, Measure, Series, Unit};
 
 use super::Args;
 use super::output::{About, Output};
-use crate::durations::Finding;
+use crate::durations::{self, Finding};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
@@ -22,6 +22,8 @@ pub struct Recording {
     tag: Option<String>,
     /// What is recorded, in a word.
     thing: &'static str,
+    /// How many were recorded.
+    count: u64,
     /// The first error: a tag too many.
     failed: Option<timeline_latency::intervals::Error>,
 }
@@ -45,6 +47,7 @@ impl Recording {
             } else {
                 "value"
             },
+            count: 0,
             failed: None,
         })
     }
@@ -64,6 +67,7 @@ impl Recording {
                 }
             }
         }
+        self.count += 1;
         self.intervals
             .record(self.tags[found.series], found.end, found.value);
     }
@@ -80,6 +84,12 @@ impl Recording {
 
     /// Says on standard error what was recorded elsewhere.
     pub fn report(&self) {
+        if self.count == 0 {
+            match self.thing {
+                "value" => messages::say("no values were found"),
+                _ => messages::say(durations::NONE),
+            }
+        }
         let parts = [
             (
                 self.intervals.late(),

@@ -9,8 +9,8 @@ use std::io::Write;
 
 use timeline_latency::Series;
 
-use crate::args::Example;
-use crate::durations::{Durations, Finding};
+use crate::args::{ANY, Example, number};
+use crate::durations::{self, Durations, Finding};
 use crate::failure::Result;
 use crate::filters::Filters;
 use crate::output;
@@ -43,11 +43,24 @@ pub struct Args {
     pub target: Target,
 
     /// How many spans
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true,
+        default_value_t = 10
+    )]
     max_spans: usize,
 
     /// How many events of each span, from its begin on
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number::<usize>(ANY),
+        allow_negative_numbers = true,
+        default_value_t = 100
+    )]
     max_events: usize,
 
     /// Print one JSON object per line
@@ -129,6 +142,10 @@ fn run(args: &Args) -> Result {
     out.flush()?;
     unmatched::tell(&query, &[reading.whole()]);
     finding.report();
+    if count == 0 {
+        output::say(durations::NONE);
+        return Ok(());
+    }
     let shown = spans.len() as u64;
     output::say(format_args!(
         "{shown} of {}",
