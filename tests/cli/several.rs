@@ -81,6 +81,7 @@ fn stats_count_the_events_of_several_together() {
             ran.stdout.contains("100%") && ran.stderr.starts_with("timeline: 1 event"),
             "{ran:?}"
         );
+        assert_eq!(ran.stderr, "timeline: 1 event\n");
         // It is in one of them: nothing is misspelt.
         assert!(!ran.stderr.contains("there is no"), "{ran:?}");
     }

@@ -77,7 +77,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A part of a whole in percent. Only nothing is 0%, and only everything is 100%.
+/// A part of a whole in percent, rounded. Only nothing is 0%, and only everything is 100%.
 pub fn percent(part: u64, whole: u64) -> String {
     if part == 0 || whole == 0 {
         return "0%".into();
@@ -85,9 +85,10 @@ pub fn percent(part: u64, whole: u64) -> String {
     if part >= whole {
         return "100%".into();
     }
-    match (u128::from(part) * 100 / u128::from(whole)) as u64 {
+    let (part, whole) = (u128::from(part), u128::from(whole));
+    match (part * 200 + whole) / (whole * 2) {
         0 => "<1%".into(),
-        percent => format!("{percent}%"),
+        percent => format!("{}%", percent.min(99)),
     }
 }
 
@@ -180,7 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn percents_do_not_claim_nothing_or_everything() {
+    fn percents_are_rounded_and_do_not_claim_nothing_or_everything() {
+        assert_eq!(percent(2_499, 10_000), "25%");
+        assert_eq!(percent(6, 7), "86%");
+        assert_eq!(percent(1, 7), "14%");
+        assert_eq!(percent(1, 200), "1%");
+        assert_eq!(percent(u64::MAX / 2, u64::MAX), "50%");
         assert_eq!(percent(0, 10), "0%");
         assert_eq!(percent(1, 1_000_000), "<1%");
         assert_eq!(percent(999_999, 1_000_000), "99%");

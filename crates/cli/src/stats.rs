@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
@@ -16,6 +17,7 @@ use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
 use crate::output;
 use crate::reading::Reading;
 use crate::target::Target;
+use crate::time::Span;
 use crate::unmatched;
 use crate::verb::Verb;
 
@@ -30,6 +32,7 @@ use crate::verb::Verb;
 /// With --json, each line is an object with the fields category, event (the name), events, share
 /// (of 1), per_second (null if there is no time between the first and the last event) and bytes.
 #[derive(clap::Args)]
+#[command(override_usage = "timeline stats [OPTIONS] [PATH]...")]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
@@ -278,9 +281,12 @@ impl All {
             0 => String::new(),
             apart => format!(", {} of them important and of another time", Count(apart)),
         };
-        match seconds {
-            Some(seconds) => output::say(format_args!("{events} in {seconds:.3} seconds{apart}")),
-            None => output::say(events),
+        match self.span {
+            Some((first, last)) if last > first => {
+                let time = Span(Duration::from_nanos(last - first));
+                output::say(format_args!("{events} in {time}{apart}"));
+            }
+            _ => output::say(format_args!("{events}{apart}")),
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use crate::format::{self, Bytes, Count, agree, things};
 use crate::health;
 use crate::output::{self, Line};
 use crate::recovery::{self, Executables};
+use crate::time::{Form, WallClock};
 use crate::verb::Verb;
 
 /// Check an archive for damage, and count the events that can be recovered
@@ -173,10 +174,18 @@ fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write)
     line("events", format!("{} recoverable", Count(recoverable)))?;
     let missed = health::missed(archive.missed(), archive.missed_unknown());
     line("missed", missed)?;
+    let mut clock = WallClock::new(Form::DateTime);
     for preamble in archive.programs() {
         let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
         let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));
-        line("program", format!("{path}, {timeline}"))?;
+        let pid = preamble
+            .pid
+            .map_or(String::new(), |pid| format!(" ({pid})"));
+        let created = preamble.created.map_or(String::new(), |created| {
+            let created = clock.format(created).split('.').next().unwrap_or_default();
+            format!(", created {created}")
+        });
+        line("program", format!("{path}{pid}, {timeline}{created}"))?;
     }
     let places = Places::of(archive);
     for place in archive.damage() {
