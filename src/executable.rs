@@ -4,22 +4,18 @@
 //! its path means nothing here. A file is believed only if it has the size, the time and the inode
 //! that the process had seen, before and after it was read.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-
-use sha1::{Digest, Sha1};
 
 use crate::event::FileVersion;
 use crate::ring::executables::Joined;
 use crate::ring::life::{Seen, View};
 use crate::shm::open_regular;
 
+pub use crate::shm::digest;
+
 /// The size of the largest executable that is read. A timeline names the file, and another user may
 /// have written that name: the file can be a hole.
 pub const MAX_EXECUTABLE: u64 = 2 << 30;
-/// Bytes that are read at once.
-const AT_ONCE: usize = 1 << 18;
 
 /// The SHA-1 of the executable of a process, if it can still be found.
 ///
@@ -49,25 +45,4 @@ fn of_version(path: &Path, wanted: FileVersion) -> Option<[u8; 20]> {
     let (size, sha1) = digest(&file, wanted.size, |_| ()).ok()?;
     is_it()?;
     (size == wanted.size).then_some(sha1)
-}
-
-/// Reads as many bytes of a file, piece by piece, and returns how many there were, and their SHA-1.
-///
-/// # Errors
-/// Those of reading.
-pub fn digest(file: &File, most: u64, mut each: impl FnMut(&[u8])) -> io::Result<(u64, [u8; 20])> {
-    let (mut digest, mut size) = (Sha1::new(), 0);
-    let mut buffer = vec![0; AT_ONCE];
-    let mut input = file.take(most);
-    loop {
-        let count = match input.read(&mut buffer) {
-            Ok(0) => return Ok((size, digest.finalize().into())),
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        digest.update(&buffer[..count]);
-        each(&buffer[..count]);
-        size += count as u64;
-    }
 }

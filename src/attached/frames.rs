@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::event::Module;
 use crate::source::Frame;
-use crate::symbols::Symbols;
+use crate::symbols::{Programs, Symbols};
 
 /// The names found so far. They are discarded when there may be new modules.
 #[derive(Default)]
@@ -23,19 +23,20 @@ struct Found {
 const MOST: usize = 1 << 16;
 
 impl Frames {
-    /// The frame of an address in a process; `None` if no module was loaded there. `modules` is
-    /// called again only if `known` has changed.
+    /// The frame of an address in a process; `None` if no module was loaded there. `modules`, which
+    /// tells of programs as well, is called again only if `known` has changed.
     pub fn find<I: Iterator<Item = Module>>(
         &self,
         pid: u32,
         address: u64,
         known: u32,
-        modules: impl FnOnce() -> I,
+        modules: impl FnOnce() -> (I, Programs),
     ) -> Option<Frame> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.known != known || found.symbols.is_none() {
             found.known = known;
-            found.symbols = Some(Symbols::new(modules()));
+            let (modules, programs) = modules();
+            found.symbols = Some(Symbols::of(modules, &programs));
             found.frames.clear();
         }
         let Found {

@@ -3,6 +3,8 @@
 use super::Attached;
 use crate::event::Module;
 use crate::ring::executables::{self, Joined};
+#[cfg(feature = "symbols")]
+use crate::symbols::{Contents, Programs};
 
 impl Attached {
     /// The objects that its processes have loaded, of those that were defined since there were so
@@ -20,6 +22,21 @@ impl Attached {
     /// [`executable::sha1_of`](crate::executable::sha1_of).
     pub fn processes(&self) -> Vec<Joined> {
         executables::table(&self.segment.map, &self.segment.geometry)
+    }
+
+    /// What is known of the executables of its processes.
+    #[cfg(feature = "symbols")]
+    pub(super) fn programs(&self) -> Programs {
+        let mut programs = Programs::default();
+        for joined in self.processes() {
+            if let Some(executable) = joined.executable
+                && let Some(size) = executable.size
+            {
+                let sha1 = executable.sha1;
+                programs.add(Some(joined.pid), &executable.path, Contents { size, sha1 });
+            }
+        }
+        programs
     }
 
     /// Changes when a process has joined.

@@ -479,8 +479,11 @@ impl Source for Attached {
         let pid = Attached::thread(self, event).map(|thread| thread.pid);
         // Each module is a definition, so there are new ones only if this count has grown.
         let known = self.segment.definitions.count();
-        pid.and_then(|pid| self.frames.find(pid, address, known, || self.modules()))
-            .unwrap_or(Frame::unknown(address))
+        pid.and_then(|pid| {
+            self.frames
+                .find(pid, address, known, || (self.modules(), self.programs()))
+        })
+        .unwrap_or(Frame::unknown(address))
     }
 
     #[cfg(not(feature = "symbols"))]

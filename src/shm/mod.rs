@@ -3,6 +3,8 @@
 mod cancel;
 mod cgroup;
 mod descriptor;
+#[cfg(feature = "digests")]
+mod digest;
 mod file;
 mod inherited;
 mod lock;
@@ -16,6 +18,8 @@ mod trust;
 
 pub use cancel::{unnoticed, without_cancellation};
 pub use descriptor::{open_as, open_regular, open_to_read, read_dir, read_to_string};
+#[cfg(feature = "digests")]
+pub use digest::digest;
 pub use file::{
     NoReserve, Temporary, create, create_unnamed, file_size_limit, is_at, is_in_memory, name_new,
     open, open_nofollow, rename_new, reserve, unguessable,

@@ -9,7 +9,7 @@ use object::endian::Endianness;
 use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
 
-use super::{FileVersion, Module};
+use super::{Contents, FileVersion, Module};
 use crate::shm;
 
 /// Bytes of the largest note. A build id takes about 40.
@@ -34,7 +34,8 @@ impl ElfFile<'_> {
         Some(ElfFile { file, left })
     }
 
-    fn version(&self) -> Option<FileVersion> {
+    /// Which version of the file was opened.
+    pub fn version(&self) -> Option<FileVersion> {
         Some(FileVersion::of(&self.file.metadata().ok()?))
     }
 
@@ -64,10 +65,33 @@ impl ElfFile<'_> {
         Some(pod::slice_from_all_bytes(&bytes).ok()?.to_vec())
     }
 
-    /// Whether it is the file of a module, as far as its version tells. Of a module with a build
-    /// id, that decides: see [`is_of`].
-    pub fn has_version(&self, module: &Module) -> bool {
-        module.build_id.is_some() || module.version.is_some() && module.version == self.version()
+    /// Whether it is the file of a module, as far as its contents tell or, if they are not known,
+    /// its version. Of a module with a build id, that has to fit as well: see [`is_of`]. All of the
+    /// file is read if its SHA-1 may fit, and no more than `left`, which is reduced by that.
+    pub fn fits(&self, module: &Module, known: Option<&[Contents]>, left: &mut u64) -> bool {
+        let version = self.version();
+        let is_version =
+            || module.build_id.is_some() || module.version.is_some() && module.version == version;
+        let Some(known) = known else {
+            return is_version();
+        };
+        let size = version.map(|version| version.size);
+        let of_size = || known.iter().filter(|one| Some(one.size) == size);
+        if of_size().any(|one| one.sha1.is_none()) && is_version() {
+            return true;
+        }
+        if of_size().all(|one| one.sha1.is_none()) {
+            return false;
+        }
+        let Some(rest) = size.and_then(|size| left.checked_sub(size)) else {
+            return false;
+        };
+        *left = rest;
+        let Ok((size, sha1)) = shm::digest(&self.file, u64::MAX, |_| ()) else {
+            return false;
+        };
+        let is_same = |one: &Contents| (one.size, one.sha1) == (size, Some(sha1));
+        known.iter().any(is_same) && self.version() == version
     }
 
     /// Its header, if it is an ELF file of that class.

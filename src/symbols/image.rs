@@ -10,7 +10,7 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 use super::elf_file::{ElfFile, is_of, sections};
 use super::intervals::{Interval, IntervalMap};
 use super::lines::Lines;
-use super::{Module, SourceLine};
+use super::{Contents, FileVersion, Left, Module, SourceLine};
 
 /// Bytes of all headers and notes that are read to compare a file.
 const MOST_HEADERS: u64 = 16 << 20;
@@ -22,8 +22,9 @@ const PAGE: u64 = 4096;
 /// The symbols of an ELF file.
 #[derive(Debug)]
 pub struct Image {
-    /// Where it was found.
+    /// Where it was found, and which version.
     path: PathBuf,
+    version: Option<FileVersion>,
     /// What the file, or a file of its own, says of the lines of its source: read when it is first
     /// asked for.
     lines: OnceLock<Option<Lines>>,
@@ -46,30 +47,45 @@ struct Symbol {
 type Rank = (u64, bool, bool, u8);
 
 impl Image {
-    /// Reads the file at `path`, if it is that of a module. Subtracts the bytes read from `left`,
-    /// and reads no more than that. `None` if it is another file, cannot be read, or is not an ELF
-    /// file.
-    pub fn open(path: &Path, module: &Module, left: &mut u64) -> Option<Image> {
-        let image = Image::look(path, module, left, true)?;
-        Some(Image {
-            path: path.to_path_buf(),
-            ..image
-        })
+    /// Reads the file at `path`, if it is that of a module, whose contents may be known. Subtracts
+    /// the bytes read from `left`, and reads no more than that. `None` if it is another file,
+    /// cannot be read, or is not an ELF file.
+    pub fn open(
+        path: &Path,
+        module: &Module,
+        known: Option<&[Contents]>,
+        left: &mut Left,
+    ) -> Option<Image> {
+        Image::look(path, module, known, left, true)
     }
 
     /// Whether the file at `path` is that of a module. Reads its headers and notes.
-    pub fn is_of(path: &Path, module: &Module) -> bool {
-        let mut left = MOST_HEADERS;
-        Image::look(path, module, &mut left, false).is_some()
+    pub fn is_of(path: &Path, module: &Module, known: Option<&[Contents]>) -> bool {
+        let mut left = Left {
+            symbols: MOST_HEADERS,
+            ..Left::default()
+        };
+        Image::look(path, module, known, &mut left, false).is_some()
     }
 
-    fn look(path: &Path, module: &Module, left: &mut u64, has_symbols: bool) -> Option<Image> {
-        let file = &mut ElfFile::at(path, left)?;
-        if !file.has_version(module) {
+    fn look(
+        path: &Path,
+        module: &Module,
+        known: Option<&[Contents]>,
+        left: &mut Left,
+        has_symbols: bool,
+    ) -> Option<Image> {
+        let file = &mut ElfFile::at(path, &mut left.symbols)?;
+        if !file.fits(module, known, &mut left.digests) {
             return None;
         }
-        Image::read::<FileHeader64<Endianness>>(file, module, has_symbols)
-            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, module, has_symbols))
+        let image = Image::read::<FileHeader64<Endianness>>(file, module, has_symbols)
+            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, module, has_symbols))?;
+        Some(Image {
+            path: path.to_path_buf(),
+            version: file.version(),
+            ..image
+        })
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(
@@ -93,6 +109,7 @@ impl Image {
         }
         let mut image = Image {
             path: PathBuf::new(),
+            version: None,
             lines: OnceLock::new(),
             lowest: moves.then_some(lowest),
             symbols: Vec::new(),
@@ -147,7 +164,7 @@ impl Image {
     pub fn source(&self, module: &Module, address: u64, left: &Mutex<u64>) -> Option<SourceLine> {
         let open = || {
             let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-            Lines::open(&self.path, module, &mut left)
+            Lines::open((&self.path, self.version), module, &mut left)
         };
         let lines = self.lines.get_or_init(open).as_ref()?;
         let bias = self

@@ -21,7 +21,7 @@ use object::read::elf::{CompressionHeader, FileHeader, SectionHeader};
 use super::elf_file::{ElfFile, is_of, sections};
 use super::intervals::{Interval, IntervalMap};
 use super::metered::Metered;
-use super::{Module, SourceLine};
+use super::{FileVersion, Module, SourceLine};
 
 /// Where distributions put what they strip off their files.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
@@ -90,14 +90,20 @@ struct Row {
 }
 
 impl Lines {
-    /// Reads the file at a path, or that of its build id among those that were stripped off others,
-    /// if it is that of the module and knows lines. Subtracts the bytes read from `left`.
-    pub fn open(path: &Path, module: &Module, left: &mut u64) -> Option<Lines> {
+    /// Reads the file at a path, if it is the version that is that of the module, or the file of
+    /// its build id among those that were stripped off others, if it knows lines. Subtracts the
+    /// bytes read from `left`.
+    pub fn open(
+        (path, version): (&Path, Option<FileVersion>),
+        module: &Module,
+        left: &mut u64,
+    ) -> Option<Lines> {
         let apart = module.build_id.as_deref().and_then(stripped_off);
-        let mut places = [Some(path.to_path_buf()), apart].into_iter().flatten();
-        places.find_map(|path| {
+        let own = (path.to_path_buf(), Some(version));
+        let mut places = [own].into_iter().chain(apart.map(|path| (path, None)));
+        places.find_map(|(path, version)| {
             let file = &mut ElfFile::at(&path, left)?;
-            if !file.has_version(module) {
+            if version.is_some_and(|version| version != file.version()) {
                 return None;
             }
             Lines::read::<FileHeader64<Endianness>>(file, module)

@@ -10,7 +10,8 @@
 //! **Why are the names of addresses looked up by readers?** Because a lookup reads files. The
 //! program only says once which objects it has loaded, and where. The build id in it, or size, time
 //! and inode of the file, tell readers when a file was replaced since, or when the path leads to
-//! another one because the process has another root. A living process still has its own file
+//! another one because the process has another root. Of a program the contents decide as far as they
+//! are known (programs.rs). A living process still has its own file
 //! (places.rs). The recorder writes the names down, so reading an archive needs none of those
 //! files.
 
@@ -22,12 +23,14 @@ mod lines;
 mod metered;
 mod overlap;
 mod places;
+mod programs;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use self::demangle::demangled;
+pub use self::programs::{Contents, Programs};
 pub use crate::event::{FileVersion, Module, SourceLine};
 
 use self::image::Image;
@@ -59,6 +62,25 @@ pub struct Resolved {
     pub source: Option<SourceLine>,
 }
 
+/// The most bytes of all files together that are hashed: twice what the largest program has.
+const MAX_HASHED: u64 = 4 << 30;
+
+/// How many bytes may still be read.
+#[derive(Debug)]
+struct Left {
+    symbols: u64,
+    digests: u64,
+}
+
+impl Default for Left {
+    fn default() -> Left {
+        Left {
+            symbols: MAX_READ,
+            digests: MAX_HASHED,
+        }
+    }
+}
+
 /// Names for the addresses of processes. Reads each file once, when it is first needed.
 ///
 /// # Example
@@ -83,11 +105,12 @@ pub struct Resolved {
 pub struct Symbols {
     modules: Vec<Module>,
     processes: HashMap<u32, Process>,
-    files: HashMap<File, Opened>,
+    files: Vec<Opened>,
+    /// The number of the file of each module.
+    file_of: Vec<usize>,
     /// Further places of files.
     given: Vec<PathBuf>,
-    /// Bytes that may still be read.
-    left: Mutex<u64>,
+    left: Mutex<Left>,
     /// Bytes that may still be read for lines.
     left_for_lines: Mutex<u64>,
 }
@@ -98,21 +121,26 @@ struct File {
     path: PathBuf,
     build_id: Option<Vec<u8>>,
     version: Option<FileVersion>,
+    /// What it holds, if that is known of it.
+    known: Option<Vec<Contents>>,
 }
 
 impl File {
-    fn of(module: &Module) -> File {
+    fn of(module: &Module, programs: &Programs) -> File {
         File {
             path: module.path.clone(),
             build_id: module.build_id.clone(),
             version: module.version,
+            known: programs.contents(module),
         }
     }
 }
 
 /// A file that was opened when it was first needed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Opened {
+    /// What it holds, if that is known of it.
+    known: Option<Vec<Contents>>,
     /// The last modules of it, as indices.
     modules: Vec<usize>,
     image: OnceLock<Option<Image>>,
@@ -139,18 +167,36 @@ impl Symbols {
     /// or the paths and versions if there are no build ids. Of more than 1,048,576 modules the last
     /// ones count.
     pub fn new(modules: impl IntoIterator<Item = Module>) -> Symbols {
+        Symbols::of(modules, &Programs::default())
+    }
+
+    /// As [`new`](Symbols::new), but of these programs only files with the known contents are
+    /// believed.
+    pub fn of(modules: impl IntoIterator<Item = Module>, programs: &Programs) -> Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
 
         let mut by_process: HashMap<u32, Vec<usize>> = HashMap::new();
-        let mut files: HashMap<File, Opened> = HashMap::new();
+        let mut numbers: HashMap<File, usize> = HashMap::new();
+        let (mut files, mut file_of) = (Vec::<Opened>::new(), Vec::new());
         for (index, module) in modules.iter().enumerate() {
             by_process.entry(module.pid).or_default().push(index);
-            let file = files.entry(File::of(module)).or_default();
-            if file.modules.len() == MOST_TRIED {
-                file.modules.remove(0);
+            let file = File::of(module, programs);
+            let known = file.known.clone();
+            let number = *numbers.entry(file).or_insert(files.len());
+            if number == files.len() {
+                files.push(Opened {
+                    known,
+                    modules: Vec::new(),
+                    image: OnceLock::new(),
+                });
             }
-            file.modules.push(index);
+            let tried = &mut files[number].modules;
+            if tried.len() == MOST_TRIED {
+                tried.remove(0);
+            }
+            tried.push(index);
+            file_of.push(number);
         }
         let process = |indices: Vec<usize>| {
             let held = || indices.iter().map(|index| &modules[*index]);
@@ -172,8 +218,9 @@ impl Symbols {
             processes: processes.collect(),
             modules,
             files,
+            file_of,
             given: Vec::new(),
-            left: Mutex::new(MAX_READ),
+            left: Mutex::default(),
             left_for_lines: Mutex::new(MAX_LINES),
         }
     }
@@ -194,7 +241,8 @@ impl Symbols {
     ///
     /// There is no name if the file cannot be opened, is not regular, or is not the one that the
     /// process had loaded, or if no symbol holds the address. It is that file if it has the build
-    /// id of the module or, if the module has none, its version. The path is looked up in the mount
+    /// id of the module or, if the module has none, its version; of a program whose contents are
+    /// known, if it has these and the build id, if there is one. The path is looked up in the mount
     /// namespace of the caller, then in that of the process, if it lives; at last, its own mapping
     /// of the file is opened, as far as the caller has the right to.
     pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
@@ -202,8 +250,8 @@ impl Symbols {
         if process.overlaps.holds(address) {
             return None;
         }
-        let module = &self.modules[process.indices[process.cover.find(address)?]];
-        let image = self.image(module);
+        let index = process.indices[process.cover.find(address)?];
+        let (module, image) = (&self.modules[index], self.image(index));
         let found = image.and_then(|image| image.find(module.base, address));
         let (name, start) = found.unzip();
         // A call returns to the instruction behind it, which may be of another line.
@@ -230,8 +278,9 @@ impl Symbols {
         self.resolve(pid, return_address.checked_sub(1)?)
     }
 
-    fn image(&self, module: &Module) -> Option<&Image> {
-        let file = self.files.get(&File::of(module))?;
+    /// The file of a module.
+    fn image(&self, index: usize) -> Option<&Image> {
+        let (module, file) = (&self.modules[index], &self.files[self.file_of[index]]);
         let open = || {
             let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
             let tried = file.modules.iter().rev().map(|index| &self.modules[*index]);
@@ -239,16 +288,17 @@ impl Symbols {
                 .into_iter()
                 .chain(self.given.iter().cloned())
                 .chain(tried.flat_map(places));
-            paths.find_map(|path| Image::open(&path, module, &mut left))
+            let known = file.known.as_deref();
+            paths.find_map(|path| Image::open(&path, module, known, &mut left))
         };
         file.image.get_or_init(open).as_ref()
     }
 }
 
 /// Whether the file at a path is that of a module: it has its build id or, if the module has none,
-/// its version.
-pub fn is_of(path: &Path, module: &Module) -> bool {
-    Image::is_of(path, module)
+/// its version; of one of these programs, if it has the known contents.
+pub fn is_of(path: &Path, module: &Module, programs: &Programs) -> bool {
+    Image::is_of(path, module, programs.contents(module).as_deref())
 }
 
 /// What claims addresses: the base, and the build id, or else the path and the version.

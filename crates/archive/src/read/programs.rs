@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use timeline::Module;
+use timeline::symbols::{Contents, Programs};
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
@@ -39,6 +40,29 @@ impl Archive {
     /// What the processes of a ring have loaded, and where.
     pub fn modules(&self, magic: u64) -> Vec<Module> {
         self.names().modules(magic)
+    }
+
+    /// What is known of the executables of rings.
+    pub(crate) fn contents_of_programs(&self, magics: impl Iterator<Item = u64>) -> Programs {
+        let mut programs = Programs::default();
+        let mut add = |pid: Option<u64>, path: Option<&str>, size, sha1: Option<&[u8]>| {
+            let pid = pid.and_then(|pid| u32::try_from(pid).ok());
+            if let (Some(path), Some(size)) = (path, size) {
+                let sha1 = sha1.and_then(|sha1| sha1.try_into().ok());
+                programs.add(pid, path, Contents { size, sha1 });
+            }
+        };
+        for magic in magics {
+            for process in self.processes(magic) {
+                let (path, sha1) = (process.path.as_deref(), process.sha1.as_deref());
+                add(process.pid, path, process.size, sha1);
+            }
+            if let Some(program) = self.preamble(magic) {
+                let (path, sha1) = (program.path.as_deref(), program.sha1.as_deref());
+                add(None, path, program.size, sha1);
+            }
+        }
+        programs
     }
 
     /// How many symbols were found by modules: now, or before a copy was made.

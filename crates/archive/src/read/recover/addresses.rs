@@ -25,7 +25,8 @@ pub fn recover(archive: &Archive, given: &[PathBuf], recovery: &mut Recovery) {
     }
     let mut lost = lost(archive);
     for (magic, modules) in rings {
-        let symbols = Symbols::new(modules).also_in(given);
+        let programs = archive.contents_of_programs([magic].into_iter());
+        let symbols = Symbols::of(modules, &programs).also_in(given);
         for (pid, address) in lost.remove(&magic).unwrap_or_default() {
             recovery.lost_symbols += 1;
             let number = pid.and_then(|pid| u32::try_from(pid).ok());

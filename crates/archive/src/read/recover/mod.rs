@@ -19,7 +19,7 @@ mod wanted;
 use std::path::{Path, PathBuf};
 
 use timeline::Module;
-use timeline::symbols::is_of;
+use timeline::symbols::{Programs, is_of};
 
 use crate::format::record::Record;
 use crate::format::string::StringDefinition;
@@ -65,6 +65,8 @@ impl Archive {
             let loaded = programs
                 .iter()
                 .flat_map(|of| self.modules(of.magic.unwrap_or(0)));
+            let magics = programs.iter().map(|program| program.magic.unwrap_or(0));
+            let contents = self.contents_of_programs(magics);
             // Of executables, more is known than a build id, which a changed file may still have.
             let is_library = |module: &Module| {
                 // No text of the recorder's own library ends with a zero byte.
@@ -74,10 +76,12 @@ impl Archive {
                     .unwrap_or_default()
                     .as_encoded_bytes();
                 let is_own = name.starts_with(b"libtimeline.so");
-                !is_own && known.iter().all(|one| one.path != module.path)
+                let known = contents.contents(module).unwrap_or_default();
+                !is_own && known.iter().all(|one| one.sha1.is_none())
             };
             let modules = modules(loaded.filter(is_library));
-            Archive::search(given, (&known, &modules), &mut wanted, &mut recovery);
+            let places = (given, &known[..], &modules[..], &contents);
+            Archive::search(places, &mut wanted, &mut recovery);
         }
         for (magic, id, text) in wanted.found() {
             recovery.recovered += 1;
@@ -95,8 +99,7 @@ impl Archive {
 
     /// Looks into the executables that logged, and then into the libraries that they had loaded.
     fn search(
-        given: &[PathBuf],
-        (known, modules): (&[Executable], &[Module]),
+        (given, known, modules, contents): (&[PathBuf], &[Executable], &[Module], &Programs),
         wanted: &mut Wanted,
         recovery: &mut Recovery,
     ) {
@@ -117,9 +120,11 @@ impl Archive {
             let mut found = texts::search(path, expected, wanted, &mut budget);
             let loaded = found
                 .is_err()
-                .then(|| modules.iter().find(|of| is_module(path, of)));
+                .then(|| modules.iter().find(|of| is_module(path, of, contents)));
             let found = match (&mut found, loaded.flatten()) {
-                (_, Some(module)) => texts::search_module(path, module, wanted, &mut budget),
+                (_, Some(module)) => {
+                    texts::search_module(path, (module, contents), wanted, &mut budget)
+                }
                 (Ok(file), None) => {
                     read.push(file.clone());
                     Ok(())
@@ -136,7 +141,7 @@ impl Archive {
                 return;
             }
             let before = wanted.count();
-            let found = texts::search_module(&module.path, module, wanted, &mut budget);
+            let found = texts::search_module(&module.path, (module, contents), wanted, &mut budget);
             let count = wanted.count() - before;
             // Most libraries log nothing.
             if found.is_ok() && count > 0 {
@@ -187,6 +192,6 @@ fn modules(all: impl Iterator<Item = Module>) -> Vec<Module> {
 }
 
 /// Whether a file is that of a module.
-fn is_module(path: &Path, module: &Module) -> bool {
-    std::path::absolute(path).is_ok_and(|path| is_of(&path, module))
+fn is_module(path: &Path, module: &Module, programs: &Programs) -> bool {
+    std::path::absolute(path).is_ok_and(|path| is_of(&path, module, programs))
 }

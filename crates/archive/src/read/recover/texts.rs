@@ -8,7 +8,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 use timeline::executable::{MAX_EXECUTABLE, digest};
-use timeline::symbols::is_of;
+use timeline::symbols::{Programs, is_of};
 use timeline::{Definition, Module, bounded};
 
 use super::variants;
@@ -105,13 +105,13 @@ pub fn search(
 /// Looks for wanted texts in a file, if a process had loaded it. Its build id is a digest, too.
 pub fn search_module(
     path: &Path,
-    module: &Module,
+    (module, programs): (&Module, &Programs),
     wanted: &mut Wanted,
     budget: &mut Budget,
 ) -> Result<(), Misfit> {
     let (mut file, size) = executable::open(path)?;
     let path = std::path::absolute(path).map_err(unreadable)?;
-    if !is_of(&path, module) {
+    if !is_of(&path, module, programs) {
         return Err(Misfit::Module);
     }
     if !budget.reads(size) {

@@ -1,5 +1,7 @@
 //! Texts that an archive lost come back from the executable that logged them, and from no other.
 
+mod stacks;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -76,15 +78,18 @@ struct Lost {
 
 impl Lost {
     fn new(optimised: &str, options: &[&str]) -> Lost {
+        Lost::of("tests/c/recover.c", &[optimised], options)
+    }
+
+    fn of(source: &str, flags: &[&str], options: &[&str]) -> Lost {
         let folder = tempfile::tempdir().unwrap();
-        let flags = [C99, &[optimised]].concat();
-        let program = compile(
-            cc(),
-            &flags,
-            &["tests/c/recover.c"],
-            Link::Shared,
-            folder.path(),
-        );
+        let flags = [C99, flags].concat();
+        let program = compile(cc(), &flags, &[source], Link::Shared, folder.path());
+        Lost::logged_by(program, folder, options)
+    }
+
+    /// The archive of what a program logs.
+    fn logged_by(program: PathBuf, folder: TempDir, options: &[&str]) -> Lost {
         let name = Name::new("recover");
         succeeds(limited(&program).arg(name.path()), "coreutils");
         let path = |file: &str| folder.path().join(file).display().to_string();
@@ -304,59 +309,6 @@ fn an_elf_that_lies_is_read_as_bytes() {
     assert!(dump().stderr.contains("another SHA-1"), "{:?}", dump());
 }
 
-/// What is shown of each call stack.
-fn stacks(dumped: &str) -> Vec<serde_json::Value> {
-    let lines = dumped
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    lines
-        .map(|line| line["backtrace"].clone())
-        .filter(|stack| !stack.is_null())
-        .collect()
-}
-
-#[test]
-fn call_stacks_are_named_again_by_what_was_loaded() {
-    let lost = Lost::new("-O0", &[]);
-    let whole = succeed(&["dump", "--json", &lost.whole]).stdout;
-    let expected = stacks(&whole);
-    assert!(
-        expected.len() == 20 && whole.contains("\"outer\""),
-        "{whole}"
-    );
-    damage(&lost.whole, &lost.damaged, &[STRING, SYMBOL]);
-    let dumped = lost.dumped(&[]);
-    assert_eq!(stacks(&dumped.stdout), expected);
-    assert_eq!(without_durations(&dumped.stdout), without_durations(&whole));
-    for verb in ["info", "verify"] {
-        let ran = run(&[verb, &lost.damaged]);
-        assert!(ran.stdout.contains("21 of 21 lost texts and "), "{ran:?}");
-        assert!(ran.stdout.contains(" lost symbols from "), "{ran:?}");
-    }
-    let repaired = lost.path("repaired.tla");
-    succeed(&["repair", &lost.damaged, "-o", &repaired]);
-    assert_eq!(
-        stacks(&succeed(&["dump", "--json", &repaired]).stdout),
-        expected
-    );
-
-    // Nothing is named by another file, but by one that was moved elsewhere.
-    let moved = lost.path("moved");
-    fs::rename(&lost.program, &moved).unwrap();
-    let other = compile(
-        cc(),
-        C99,
-        &["tests/c/second.c"],
-        Link::Shared,
-        lost.folder.path(),
-    );
-    assert_eq!(other, lost.program);
-    let dumped = lost.dumped(&[]);
-    assert!(!dumped.stdout.contains("\"outer\""), "{dumped:?}");
-    let dumped = lost.dumped(&["--executable", &moved]);
-    assert_eq!(stacks(&dumped.stdout), expected);
-}
-
 /// A program whose statements are in a library as well, which is known by its build id.
 #[test]
 fn texts_of_libraries_come_back() {
@@ -406,38 +358,4 @@ fn texts_of_libraries_come_back() {
 
 fn source() -> PathBuf {
     crate::support::toolchain::root().join("tests/c/part.c")
-}
-
-#[test]
-fn each_file_of_a_directory_has_what_names_its_call_stacks() {
-    let lost = Lost::new("-O0", &[]);
-    let name = Name::new("recover-rotated");
-    succeeds(
-        limited(&lost.program).args([name.path(), "100"]),
-        "coreutils",
-    );
-    let folder = format!("{}/", lost.path("rotated"));
-    let options = [
-        "--plain",
-        "--rotate-size",
-        "64K",
-        "--once",
-        "--fsync",
-        "never",
-    ];
-    succeed(&[&["record", name.path(), "-o", &folder][..], &options].concat());
-    let files = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let files: Vec<_> = files.collect();
-    assert!(files.len() > 2, "{files:?}");
-    for file in files {
-        let file = file.display().to_string();
-        let dumped = succeed(&["dump", "--json", &file]).stdout;
-        assert!(dumped.contains("\"outer\""), "{dumped}");
-        let damaged = lost.path("one.tla");
-        damage(&file, &damaged, &[STRING, SYMBOL]);
-        let again = lacking(&["dump", "--json", &damaged]).stdout;
-        assert_eq!(without_durations(&again), without_durations(&dumped));
-    }
 }
