@@ -1,6 +1,7 @@
 //! Texts that an archive lost come back from the executable that logged them, and from no other.
 
 mod stacks;
+mod statements;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

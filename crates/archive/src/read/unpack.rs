@@ -117,6 +117,19 @@ impl<'a> UnpackedEvents<'a> {
     /// block is damaged.
     #[inline]
     pub fn next_event(&mut self, event: &mut IndexedEvent) -> Option<()> {
+        self.next_as_stored(event)?;
+        if !event.payload.is_empty()
+            && !has_payload(self.shapes[event.definition].definition.syntax)
+            && all_integers(&event.payload, &mut event.args)
+        {
+            event.payload.clear();
+        }
+        Some(())
+    }
+
+    /// The same, but whole numbers of a payload stay in it, with their kinds.
+    #[inline]
+    pub fn next_as_stored(&mut self, event: &mut IndexedEvent) -> Option<()> {
         let fixed = self.columns.get_mut(..FIXED)?;
         let shape_number = usize::try_from(fixed[SHAPE].get()?).ok()?;
         let shape = self.shapes.get(shape_number)?;
@@ -165,12 +178,6 @@ impl<'a> UnpackedEvents<'a> {
             event
                 .payload
                 .extend_from_slice(self.payloads.take(length)?.0);
-        }
-        if !event.payload.is_empty()
-            && !has_payload(shape.definition.syntax)
-            && all_integers(&event.payload, &mut event.args)
-        {
-            event.payload.clear();
         }
         Some(())
     }

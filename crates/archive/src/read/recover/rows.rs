@@ -1,14 +1,17 @@
 //! Looks at all events of an archive for numbers without a text.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use timeline::{Value, ValueKind, values};
 
-use super::wanted::{Kinds, MOST, Wanted};
+use super::wanted::{Kinds, MOST, MOST_KINDS, Wanted, is_lost};
+use crate::format::block::Shape;
 use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::record::Block;
 use crate::read::archive::Archive;
 use crate::read::decode::unpack_block;
+use crate::read::names::Names;
+use crate::read::unpack::{IndexedEvent, UnpackedEvents};
 
 /// Most arguments of a message.
 const MOST_ARGUMENTS: u64 = 64;
@@ -29,7 +32,7 @@ pub fn wanted(archive: &Archive) -> Wanted {
     for unit in archive.found_units() {
         decoder.each(unit, |single, block| {
             let (magic, definitions, threads) = match block {
-                Some(block) => of_block(block, &mut expanded),
+                Some(block) => of_block(block, names, &mut expanded),
                 None => of_event(single),
             };
             for (definition, kinds) in definitions {
@@ -58,33 +61,64 @@ pub fn wanted(archive: &Archive) -> Wanted {
 /// A magic, definitions with the kinds of the values of their events, and threads.
 type Rows = (u64, Vec<(RawDefinition, Option<Kinds>)>, Vec<RawThread>);
 
-fn of_block(block: &Block, expanded: &mut Vec<u8>) -> Rows {
+fn of_block(block: &Block, names: &Names, expanded: &mut Vec<u8>) -> Rows {
     let magic = block.magic.unwrap_or(0);
-    let Some(unpacked) = unpack_block(block, expanded) else {
+    let Some(mut unpacked) = unpack_block(block, expanded) else {
         return (magic, Vec::new(), Vec::new());
     };
-    let definitions = unpacked.shapes.into_iter().map(|shape| {
-        let kinds = match (shape.payload, shape.kinds.is_empty()) {
-            (true, _) => None,
-            (false, false) => Some(shape.kinds.into_iter().map(Some).collect()),
-            (false, true) => words(shape.args),
-        };
-        (shape.definition, kinds)
+    let payloads = of_payloads(names, magic, &mut unpacked);
+    let shapes = unpacked.shapes.into_iter().zip(payloads);
+    let definitions = shapes.flat_map(|(shape, payloads)| {
+        let mut all: Vec<Option<Kinds>> = payloads.into_iter().map(Some).collect();
+        if all.is_empty() {
+            all.push(match (shape.payload, shape.kinds.is_empty()) {
+                (true, _) => None,
+                (false, false) => Some(shape.kinds.into_iter().map(Some).collect()),
+                (false, true) => words(shape.args),
+            });
+        }
+        all.into_iter()
+            .map(move |kinds| (shape.definition.clone(), kinds))
     });
     (magic, definitions.collect(), unpacked.threads)
+}
+
+/// The kinds of the values in payloads, of each shape whose message is lost: nothing but the events
+/// themselves has them.
+fn of_payloads(names: &Names, magic: u64, unpacked: &mut UnpackedEvents) -> Vec<BTreeSet<Kinds>> {
+    let is_lost = |shape: &Shape| shape.payload && is_lost(names, magic, &shape.definition);
+    let lost: Vec<bool> = unpacked.shapes.iter().map(is_lost).collect();
+    let mut found = vec![BTreeSet::new(); lost.len()];
+    if !lost.contains(&true) {
+        return found;
+    }
+    let mut event = IndexedEvent::default();
+    while unpacked.next_as_stored(&mut event).is_some() {
+        let shape = event.definition;
+        if lost[shape] && found[shape].len() < MOST_KINDS {
+            found[shape].extend(of_payload(&event.payload));
+        }
+    }
+    found
 }
 
 fn of_event(single: &SingleEvent) -> Rows {
     let event = &single.event;
     let kinds = match event.payload.is_empty() {
         true => words(event.args.len() as u64),
-        false => Some(values(&event.payload).map(|value| kind(&value)).collect()),
+        false => of_payload(&event.payload),
     };
     (
         single.magic(),
         vec![(single.definition(), kinds)],
         vec![single.thread()],
     )
+}
+
+fn of_payload(payload: &[u8]) -> Option<Kinds> {
+    let kinds = values(payload).map(|value| kind(&value));
+    let kinds: Kinds = kinds.take(MOST_ARGUMENTS as usize + 1).collect();
+    (kinds.len() <= MOST_ARGUMENTS as usize).then_some(kinds)
 }
 
 /// Words are numbers of any type.

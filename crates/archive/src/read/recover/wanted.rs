@@ -14,6 +14,8 @@ use crate::read::names::Names;
 pub const MOST: usize = 1 << 20;
 /// Most bytes of texts that are found.
 const MOST_BYTES: usize = 64 << 20;
+/// Most kinds of the values of one message: its events have one.
+pub const MOST_KINDS: usize = 16;
 /// Bytes of the name of a process.
 const PROCESS_NAME: usize = 15;
 
@@ -43,6 +45,12 @@ struct Lost {
     kinds: BTreeSet<Kinds>,
 }
 
+/// Whether the message of a definition is lost, and has named arguments.
+pub fn is_lost(names: &Names, magic: u64, definition: &RawDefinition) -> bool {
+    let id = definition.format.filter(|_| definition.syntax.is_none());
+    id.is_some_and(|id| names.string(magic, id).is_none())
+}
+
 impl Wanted {
     fn want(&mut self, names: &Names, magic: u64, id: Option<u64>) -> Option<&mut Lost> {
         let id = id.filter(|id| names.string(magic, *id).is_none())?;
@@ -70,6 +78,7 @@ impl Wanted {
         }
         if let Some(lost) = self.want(names, magic, definition.format)
             && definition.syntax.is_none()
+            && lost.kinds.len() < MOST_KINDS
         {
             lost.kinds.extend(kinds);
         }
