@@ -17,3 +17,8 @@ fn check(source: &str) {
 fn what_was_logged_once_comes_back_with_any_values() {
     check("tests/c/recover_once.c");
 }
+
+#[test]
+fn what_has_many_arguments_comes_back() {
+    check("tests/c/recover_many.c");
+}

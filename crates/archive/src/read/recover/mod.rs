@@ -13,6 +13,7 @@
 mod addresses;
 mod rows;
 mod texts;
+mod types;
 mod variants;
 mod wanted;
 

@@ -23,23 +23,29 @@ const MOST_TEXT: usize = Definition::LONGEST_TEXT + 4;
 pub enum Phase {
     /// All of it.
     Whole,
-    /// What the library makes of it: messages with types, and channels.
-    Variants,
+    /// What the library makes of it: messages with types, at most so many of each, and channels.
+    Variants(u64),
     /// The messages of spans.
-    Spans,
+    Spans(u64),
     /// Each end of it.
     Ends,
     /// What the library makes of each end.
-    VariantsOfEnds,
+    VariantsOfEnds(u64),
 }
 
-/// All phases, the cheap ones first.
-const PHASES: [Phase; 5] = [
+/// So many lists of types are tried for each message first: what programs mostly have is among them.
+const LIKELY: u64 = 1 << 8;
+
+/// All phases, the cheap ones first. What is unlikely is tried of what is lost still.
+const PHASES: [Phase; 8] = [
     Phase::Whole,
-    Phase::Variants,
-    Phase::Spans,
+    Phase::Variants(LIKELY),
+    Phase::Spans(LIKELY),
     Phase::Ends,
-    Phase::VariantsOfEnds,
+    Phase::VariantsOfEnds(LIKELY),
+    Phase::Variants(1 << 17),
+    Phase::Spans(1 << 13),
+    Phase::VariantsOfEnds(1 << 11),
 ];
 
 /// What may still be done for all files together.
@@ -57,7 +63,7 @@ impl Default for Budget {
         Budget {
             read: 2 * MAX_EXECUTABLE,
             ends: 1 << 30,
-            variants: 1 << 25,
+            variants: 1 << 23,
         }
     }
 }
@@ -192,8 +198,12 @@ fn try_run(run: &[u8], phase: Phase, wanted: &mut Wanted, budget: &mut Budget) {
         return;
     }
     match phase {
-        Phase::Variants => return variants::try_all(text, wanted, &mut budget.variants),
-        Phase::Spans => return variants::try_spans(text, wanted, &mut budget.variants),
+        Phase::Variants(most) => {
+            return variants::try_all(text, most, wanted, &mut budget.variants);
+        }
+        Phase::Spans(most) => {
+            return variants::try_spans(text, most, wanted, &mut budget.variants);
+        }
         _ => {}
     }
     for (start, _) in text.char_indices().skip(1) {
@@ -204,7 +214,9 @@ fn try_run(run: &[u8], phase: Phase, wanted: &mut Wanted, budget: &mut Budget) {
         }
         budget.ends -= cost;
         match phase {
-            Phase::VariantsOfEnds => variants::try_all(end, wanted, &mut budget.variants),
+            Phase::VariantsOfEnds(most) => {
+                variants::try_all(end, most, wanted, &mut budget.variants);
+            }
             _ => wanted.try_text(end),
         }
     }

@@ -29,8 +29,9 @@ pub struct Wanted {
     /// The numbers that were found, in order, with their texts.
     found: Vec<(u64, String)>,
     bytes: usize,
-    /// The values of events whose messages are wanted: set when a phase begins.
-    pub kinds: BTreeSet<Kinds>,
+    /// The values of events whose messages are wanted, by how many they are, and of how many
+    /// messages: set when a phase begins.
+    kinds: HashMap<usize, BTreeMap<Kinds, usize>>,
     /// Whether channels are wanted.
     pub channels: bool,
 }
@@ -127,9 +128,30 @@ impl Wanted {
     /// Notes what is wanted still.
     pub fn begin_phase(&mut self) {
         let left = || self.texts.values().filter(|lost| !lost.is_found);
-        let kinds = left().flat_map(|lost| lost.kinds.iter().cloned()).collect();
         let channels = left().any(|lost| lost.is_channels);
-        (self.kinds, self.channels) = (kinds, channels);
+        let mut wanted = HashMap::<usize, BTreeMap<Kinds, usize>>::new();
+        for kinds in left().flat_map(|lost| &lost.kinds) {
+            let of_count = wanted.entry(kinds.len()).or_default();
+            *of_count.entry(kinds.clone()).or_default() += 1;
+        }
+        (self.kinds, self.channels) = (wanted, channels);
+    }
+
+    /// Whether messages with arguments are wanted.
+    pub fn wants_messages(&self) -> bool {
+        !self.kinds.is_empty()
+    }
+
+    /// The kinds of so many values, of which messages are wanted.
+    pub fn kinds_of(&self, count: usize) -> Vec<Kinds> {
+        let kinds = self.kinds.get(&count).into_iter().flat_map(BTreeMap::keys);
+        kinds.cloned().collect()
+    }
+
+    /// Whether a message is wanted whose events have such values.
+    pub fn wants(&self, kinds: &Kinds) -> bool {
+        let of_count = self.kinds.get(&kinds.len());
+        of_count.is_some_and(|of_count| of_count.contains_key(kinds))
     }
 
     /// Takes a text, if its number is wanted.
@@ -142,6 +164,20 @@ impl Wanted {
             lost.is_found = true;
             self.bytes += text.len();
             self.found.push((id, text.to_string()));
+            for kinds in &lost.kinds {
+                let Some(of_count) = self.kinds.get_mut(&kinds.len()) else {
+                    continue;
+                };
+                if let Some(count) = of_count.get_mut(kinds) {
+                    *count -= 1;
+                    if *count == 0 {
+                        of_count.remove(kinds);
+                    }
+                }
+                if of_count.is_empty() {
+                    self.kinds.remove(&kinds.len());
+                }
+            }
         }
     }
 
