@@ -365,6 +365,10 @@ fn long_output_is_shown_in_a_pager_on_a_terminal() {
         assert!(paged(words, &[("TIMELINE_PAGER", pager.1)]));
         // Without that program the terminal gets nothing, and neither waits for anything.
         on_a_terminal(words, &[("PAGER", "true")]);
+        for command in ["/tmp", "'nosuch'"] {
+            let text = on_a_terminal(words, &[("PAGER", command)]);
+            assert!(text.contains("could not be started"), "{text}");
+        }
         for command in ["no-such-pager -R", "LESS=x /no/such/pager"] {
             let text = on_a_terminal(words, &[("PAGER", command)]);
             assert!(text.contains("there is no pager"), "{text}");

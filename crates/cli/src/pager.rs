@@ -82,8 +82,16 @@ fn begin(command: &str) -> io::Result<JoinHandle<()>> {
     // Ctrl-C is for the pager, as long as there is one.
     let has_ended = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&has_ended))?;
+    let command = command.to_owned();
     Ok(thread::spawn(move || {
-        let _ = child.wait();
+        let ended = child.wait();
+        // What the shell says of a command that it cannot run.
+        if ended.is_ok_and(|status| matches!(status.code(), Some(126 | 127))) {
+            output::say(format_args!(
+                "the pager {command} could not be started, so nothing is shown: set TIMELINE_PAGER \
+                 or PAGER, or give --no-pager"
+            ));
+        }
         // SeqCst, as signal_hook reads it; it guards nothing but itself.
         has_ended.store(true, Ordering::SeqCst);
     }))
