@@ -59,6 +59,9 @@ fn a_search_in_the_order_of_grep_is_told_the_other_one() {
     let ran = run(&["search", "two words", &ring, &archive]);
     let told = format!("did you mean `timeline search {ring} {archive} 'two words'`?");
     assert!(ran.code == Some(2) && ran.stderr.contains(&told), "{ran:?}");
+    let ran = run(&["search", "--", "-x", &archive]);
+    let told = format!("did you mean `timeline search -- {archive} -x`?");
+    assert!(ran.code == Some(2) && ran.stderr.contains(&told), "{ran:?}");
     // Nothing of the kind, where the last word names nothing.
     let ran = run(&["search", "bytes", "tcp"]);
     assert!(
@@ -187,6 +190,7 @@ fn words_of_other_programs_get_those_of_this_one() {
             "watch [OPTIONS] --when <CONDITION> [PATH]\n",
         ),
         (&["dump", "/x", "--x"], "dump [OPTIONS] [PATH]...\n"),
+        (&["follow", "tail"], "[OPTIONS] <VERB>\n"),
     ] {
         let told = refused(words);
         assert!(told.contains(&format!("Usage: timeline {usage}")), "{told}");

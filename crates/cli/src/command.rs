@@ -270,8 +270,10 @@ fn shown(mut error: clap::Error, command: &clap::Command) -> clap::Error {
         }
     }
     // That of clap has what was given already, as if it had to be.
+    let has_usage = error.get(ContextKind::Usage).is_some();
+    let is_of_verb = has_usage && error.kind() != ErrorKind::InvalidSubcommand;
     let verb = std::env::args_os().find_map(|word| command.find_subcommand(word));
-    if let (Some(_), Some(verb)) = (error.get(ContextKind::Usage), verb) {
+    if let Some(verb) = verb.filter(|_| is_of_verb) {
         let usage = verb.clone().render_usage();
         error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
     }

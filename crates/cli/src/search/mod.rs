@@ -267,6 +267,12 @@ fn swapped(failure: Failure, path: &Path, args: &Args) -> Failure {
         Failure::Message(message) if path == first && !path.exists() && can_be_read() => {
             let words = others.iter().chain([last, first]);
             let meant: String = words.map(|word| format!(" {}", quoted(word))).collect();
+            // Behind this, nothing is an option.
+            let meant = if meant.contains(" -") {
+                format!(" --{meant}")
+            } else {
+                meant
+            };
             Failure::Message(format!(
                 "{message}; QUERY stands behind PATH: did you mean `timeline search{meant}`?"
             ))
