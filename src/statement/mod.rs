@@ -1,5 +1,6 @@
 //! Statements: `event!` and `span!` define events where they log them, with checked arguments.
 
+mod apart;
 mod argument;
 mod arguments;
 mod fixed;
@@ -12,10 +13,11 @@ mod span;
 mod types;
 mod wide;
 
+pub use apart::{between, set_apart as literal};
 pub use argument::{Argument, Interned};
 pub use arguments::Arguments;
 pub use fixed::Fixed;
-pub use message::{check, check_channels, check_span, length_without_types};
+pub use message::{check, check_channels, check_span, length_without_types, with_types};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use others::MayBeMissing;
 pub use payload::Payload;
@@ -134,11 +136,14 @@ macro_rules! event_statement {
         // Names that nobody else has: the expressions of arguments see the items that stand here.
         static __TIMELINE_SITES: $crate::statement::Sites =
             $crate::statement::Sites::new($crate::statement::Words {
-                category: $category,
-                message: $message,
-                place: (::core::file!(), ::core::line!()),
+                category: $crate::statement::literal!($category),
+                message: $crate::statement::literal!($message),
+                place: (
+                    $crate::statement::literal!(::core::file!()),
+                    ::core::line!(),
+                ),
                 attributes: $crate::statement::Attributes {
-                    channels: $channels,
+                    channels: $crate::statement::literal!($channels),
                     important: $important,
                 },
             });

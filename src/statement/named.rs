@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::apart::between;
 use super::argument::Argument;
 use super::payload::Payload;
 use crate::event::{FieldType, Labels};
@@ -131,9 +132,9 @@ const fn labels<N: Named>() -> Labels<'static> {
 /// The most bytes of a list of names.
 const MOST: usize = 2_048;
 
-/// How many bytes a list of these names takes.
+/// How many bytes a list of these names takes, with the zero bytes at its ends.
 pub const fn length_of_names(names: &[(&str, i64)]) -> usize {
-    let mut length = names.len().saturating_sub(1);
+    let mut length = names.len().saturating_sub(1) + 2;
     let mut at = 0;
     while at < names.len() {
         length += names[at].0.len() + 1 + digits(names[at].1).1;
@@ -142,9 +143,9 @@ pub const fn length_of_names(names: &[(&str, i64)]) -> usize {
     length
 }
 
-/// The list of these names.
+/// The list of these names, between zero bytes: readers of damaged archives find it by them.
 pub const fn list_of_names<const N: usize>(names: &[(&str, i64)]) -> [u8; N] {
-    let (mut list, mut end, mut at) = ([b','; N], 0, 0);
+    let (mut list, mut end, mut at) = ([b','; N], 1, 0);
     while at < names.len() {
         let (name, number) = names[at];
         end = put(&mut list, end, name.as_bytes(), name.len());
@@ -153,6 +154,7 @@ pub const fn list_of_names<const N: usize>(names: &[(&str, i64)]) -> [u8; N] {
         end = put(&mut list, end, &digits, count) + 1;
         at += 1;
     }
+    (list[0], list[N - 1]) = (0, 0);
     list
 }
 
@@ -185,10 +187,10 @@ const fn digits(number: i64) -> ([u8; 20], usize) {
     (text, count)
 }
 
-/// The list as text.
+/// The list between its zero bytes, as text.
 pub const fn text_of_names(list: &[u8]) -> &str {
     match std::str::from_utf8(list) {
-        Ok(text) => text,
+        Ok(text) => between(text),
         Err(_) => panic!("names are UTF-8"),
     }
 }

@@ -138,16 +138,19 @@ macro_rules! span_statement {
         // As in `event!`.
         static __TIMELINE_SITES: $crate::statement::SpanSite = $crate::statement::SpanSite::new(
             $crate::statement::Words {
-                category: $category,
-                message: $message,
-                place: (::core::file!(), ::core::line!()),
+                category: $crate::statement::literal!($category),
+                message: "",
+                place: (
+                    $crate::statement::literal!(::core::file!()),
+                    ::core::line!(),
+                ),
                 attributes: $crate::statement::Attributes {
-                    channels: $channels,
+                    channels: $crate::statement::literal!($channels),
                     important: $important,
                 },
             },
-            ::core::concat!($begin, $message),
-            ::core::concat!($end, $message),
+            $crate::statement::literal!($begin, $message),
+            $crate::statement::literal!($end, $message),
         );
         const _: () = {
             let names: &[&str] = &[$(::core::stringify!($name)),*];

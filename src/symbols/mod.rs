@@ -10,10 +10,9 @@
 //! **Why are the names of addresses looked up by readers?** Because a lookup reads files. The
 //! program only says once which objects it has loaded, and where. The build id in it, or size, time
 //! and inode of the file, tell readers when a file was replaced since, or when the path leads to
-//! another one because the process has another root. Of a program the contents decide as far as they
-//! are known (programs.rs). A living process still has its own file
-//! (places.rs). The recorder writes the names down, so reading an archive needs none of those
-//! files.
+//! another one because the process has another root. Of a program the contents decide, as far as
+//! they are known (programs.rs). A living process still has its own file (places.rs). The recorder
+//! writes the names down, so reading an archive needs none of those files.
 
 mod demangle;
 mod elf_file;

@@ -36,11 +36,11 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
             // Items and variables have names here that no type of a field has.
             const __TIMELINE_LENGTH: usize = #statement::length_without_types(#message);
             static __TIMELINE_SITES: #statement::Sites = #statement::Sites::new(#statement::Words {
-                category: #category,
-                message: #message,
-                place: (::core::file!(), ::core::line!()),
+                category: #statement::literal!(#category),
+                message: #statement::literal!(#message),
+                place: (#statement::literal!(::core::file!()), ::core::line!()),
                 attributes: #library::Attributes {
-                    channels: #channels,
+                    channels: #statement::literal!(#channels),
                     important: #important,
                 },
             });

@@ -1,5 +1,6 @@
 //! Texts that an archive lost come back from the executable that logged them, and from no other.
 
+mod rust;
 mod stacks;
 mod statements;
 

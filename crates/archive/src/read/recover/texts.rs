@@ -33,14 +33,15 @@ pub enum Phase {
     VariantsOfEnds(u64),
 }
 
-/// So many lists of types are tried for each message first: what programs mostly have is among them.
+/// So many lists of types are tried for each message first: most programs have one of them.
 const LIKELY: u64 = 1 << 8;
 
 /// All phases, the cheap ones first. What is unlikely is tried of what is lost still.
-const PHASES: [Phase; 8] = [
+const PHASES: [Phase; 9] = [
     Phase::Whole,
     Phase::Variants(LIKELY),
     Phase::Spans(LIKELY),
+    Phase::Variants(1 << 13),
     Phase::Ends,
     Phase::VariantsOfEnds(LIKELY),
     Phase::Variants(1 << 17),
@@ -187,7 +188,9 @@ fn try_run(run: &[u8], phase: Phase, wanted: &mut Wanted, budget: &mut Budget) {
         return;
     }
     if phase == Phase::Whole {
-        return wanted.try_text(&bounded(&String::from_utf8_lossy(run)));
+        let text = String::from_utf8_lossy(run);
+        wanted.take_names(&text);
+        return wanted.try_text(&bounded(&text));
     }
     // Most of a file is code and tables: nobody logs such bytes.
     let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, 7..=13 | 27);

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
+use timeline::statement::with_types;
 use timeline::{Definition, EventId, FieldType, Layout, Priority, ValueKind, fields};
 
 use super::wanted::{Kinds, Wanted};
@@ -31,6 +32,30 @@ impl Template {
             long: "",
         };
         (!template.places.is_empty()).then_some(template)
+    }
+
+    /// A message of a statement of Rust: `sent {size} to {host}`. `None` if it has no braces, or
+    /// what no statement has.
+    pub fn of_rust(message: &str) -> Option<Template> {
+        if !message.contains(['{', '}']) {
+            return None;
+        }
+        let typed = with_types(message, &[]);
+        let (mut text, mut places, mut at) = (String::new(), Vec::new(), 0);
+        for field in fields(&typed) {
+            let from = end(&typed, field.name);
+            text.push_str(&typed[at..from]);
+            typed[from..].strip_prefix(LONG)?;
+            places.push((text.len(), places.len()));
+            at = from + LONG.len();
+        }
+        text.push_str(&typed[at..]);
+        Some(Template {
+            arguments: places.len(),
+            text,
+            places,
+            long: LONG,
+        })
     }
 }
 
@@ -93,6 +118,11 @@ fn choices() -> &'static [Choice] {
 /// Tries the types of a message as far as values of events allow it: at most so many lists of types
 /// for each list of kinds of values, and no more than the budget, which is reduced.
 pub fn try_all(template: &Template, most: u64, wanted: &mut Wanted, budget: &mut u64) {
+    // Only statements of Rust have names of numbers that no message states.
+    let names = match template.long {
+        LONG => wanted.names.clone(),
+        _ => Vec::new(),
+    };
     for kinds in wanted.kinds_of(template.arguments) {
         let options = template.places.iter().map(|(_, argument)| {
             let kind = kinds[*argument];
@@ -101,7 +131,9 @@ pub fn try_all(template: &Template, most: u64, wanted: &mut Wanted, budget: &mut
                 LONG => template.long,
                 text => text,
             };
-            fitting.map(text).collect()
+            let has_name = matches!(kind, None | Some(ValueKind::Int));
+            let names = names.iter().filter(|_| has_name).map(String::as_str);
+            fitting.map(text).chain(names).collect()
         });
         let mut trial = Trial {
             template,
@@ -274,6 +306,15 @@ mod tests {
         let template = Template::of_c("sent $size to $host:istr, $a.").unwrap();
         assert_eq!(template.places, [(10, 0), (28, 2)]);
         assert_eq!(template.arguments, 3);
+        let template = Template::of_rust("sent {size} to {{{host}}}").unwrap();
+        assert_eq!(template.text, "sent $size to {$host}");
+        assert_eq!(template.places, [(10, 0), (20, 1)]);
+        assert_eq!(Template::of_rust("}} {{").unwrap().text, "} {");
+        for message in ["nothing", "$a", "{größe}", "{a", "}", "{", "$a:u8 {b}"] {
+            if let Some(template) = Template::of_rust(message) {
+                assert_eq!(template.arguments, 0, "{message}");
+            }
+        }
         for message in ["nothing", "$a:u8", "5 $"] {
             assert!(Template::of_c(message).is_none(), "{message}");
         }

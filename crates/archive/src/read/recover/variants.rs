@@ -31,11 +31,12 @@ pub fn try_spans(text: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
 
 /// Tries types for the arguments of a message.
 fn with_types(message: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
-    if wanted.wants_messages()
-        && message.contains('$')
-        && let Some(template) = Template::of_c(message)
-    {
-        types::try_all(&template, most, wanted, budget);
+    if !wanted.wants_messages() || !message.contains(['$', '{', '}']) {
+        return;
+    }
+    let templates = [Template::of_c(message), Template::of_rust(message)];
+    for template in templates.iter().flatten() {
+        types::try_all(template, most, wanted, budget);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use sha1::{Digest, Sha1};
-use timeline::ValueKind;
+use timeline::{Labels, ValueKind};
 
 use crate::format::digest::first_word;
 use crate::format::event::{RawDefinition, RawThread};
@@ -16,6 +16,9 @@ pub const MOST: usize = 1 << 20;
 const MOST_BYTES: usize = 64 << 20;
 /// Most kinds of the values of one message: its events have one.
 pub const MOST_KINDS: usize = 16;
+/// Bytes of the longest list of names of numbers, and how many of such types are tried.
+const MOST_NAMES: usize = 2048;
+const MOST_LISTS: usize = 128;
 /// Bytes of the name of a process.
 const PROCESS_NAME: usize = 15;
 
@@ -34,6 +37,8 @@ pub struct Wanted {
     kinds: HashMap<usize, BTreeMap<Kinds, usize>>,
     /// Whether channels are wanted.
     pub channels: bool,
+    /// Types with names of numbers that stand in executables, as messages have them.
+    pub names: Vec<String>,
 }
 
 /// A number without a text.
@@ -178,6 +183,17 @@ impl Wanted {
                     self.kinds.remove(&kinds.len());
                 }
             }
+        }
+    }
+
+    /// Takes a text that may be a list of names with their numbers.
+    pub fn take_names(&mut self, text: &str) {
+        let is_list = text.len() <= MOST_NAMES && Labels::parse(text).is_some();
+        if is_list && self.names.len() < MOST_LISTS {
+            let types = ["enum", "flags"].map(|kind| format!(":{kind}({text})"));
+            let new = types.into_iter().filter(|kind| !self.names.contains(kind));
+            let new: Vec<String> = new.collect();
+            self.names.extend(new);
         }
     }
 
