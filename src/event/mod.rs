@@ -87,6 +87,8 @@ pub struct Definition {
     /// Whether the message was lost. Then `<string 0x1a40?>` with the number of its string, or
     /// nothing, is shown instead, and the values are shown by position.
     pub is_lost: bool,
+    /// Whether the category was lost. Then the number of its string stands in its place.
+    pub is_category_lost: bool,
     /// Whether its events are [important](Attributes::important). In an archive this is not known:
     /// there the events say it.
     pub important: Option<bool>,
@@ -156,6 +158,7 @@ impl Definition {
             priority: Some(priority),
             message: message.into(),
             is_lost: false,
+            is_category_lost: false,
             important: Some(false),
             syntax: Syntax::Template,
             file: None,
@@ -202,11 +205,45 @@ impl Definition {
     /// assert_eq!(name("sent: $len bytes to $host"), "net.sent");
     /// assert_eq!(name("$len bytes"), "net.len_bytes");
     /// ```
+    ///
+    /// Of what was lost in a damaged archive nobody knows that part of the name: `net.?`, `?.?`.
     pub fn name(&self) -> String {
-        let format = self.object.as_ref().and_then(|object| object.template());
-        format
-            .and_then(|format| name::name_of_format(&self.category, format))
-            .unwrap_or_else(|| name::event_name(&self.category, &self.message, self.syntax))
+        let known = || {
+            let format = self.object.as_ref().and_then(|object| object.template());
+            format
+                .and_then(|format| name::name_of_format(&self.category, format))
+                .unwrap_or_else(|| name::event_name(&self.category, &self.message, self.syntax))
+        };
+        match (self.is_category_lost, self.is_lost) {
+            (false, false) => known(),
+            (false, true) => format!("{}.?", name::category_name(&self.category)),
+            (true, true) => "?.?".into(),
+            (true, false) => {
+                let name = name::event_name("", &self.message, self.syntax);
+                let words = name.rsplit_once('.').map_or("?", |(_, words)| words);
+                format!("?.{words}")
+            }
+        }
+    }
+
+    /// Whether its name is known, and meets this pattern. One of which a part was lost meets none.
+    pub fn is_named(&self, pattern: &str) -> bool {
+        self.has_name() && matches_pattern(pattern, &self.name())
+    }
+
+    /// Whether no part of its name was lost.
+    pub fn has_name(&self) -> bool {
+        !self.is_category_lost && !self.is_lost
+    }
+
+    /// Whether its category meets this pattern, as it is shown. One that was lost meets none.
+    pub fn is_of_category(&self, pattern: &str) -> bool {
+        self.has_category() && matches_pattern(pattern, self.shown_category())
+    }
+
+    /// Whether its category was not lost. A line of text has none, which is no loss.
+    pub fn has_category(&self) -> bool {
+        !self.is_category_lost && !(self.is_lost && self.category.is_empty())
     }
 
     /// The arguments, in order, with their types. A format of printf has none, unless there are

@@ -155,6 +155,7 @@ impl Definitions {
             priority: Some(self.priority(id.0)?),
             message: self.strings.text(word(|definition| &definition.message)),
             is_lost: false,
+            is_category_lost: false,
             important: Some(self.flags(id.0) & FLAG_IMPORTANT != 0),
             syntax: syntax(self.kind(id.0))?,
             file: (file != 0).then(|| self.strings.text(file)),

@@ -28,7 +28,11 @@ impl Later {
 
 /// The categories and names of events in rules that no definition has so far.
 pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
-    let names: BTreeSet<String> = source.definitions().map(|one| one.name()).collect();
+    let names: BTreeSet<String> = source
+        .definitions()
+        .filter(|one| one.has_name())
+        .map(|one| one.name())
+        .collect();
     if names.is_empty() {
         // Where nothing is defined, nothing is misspelt.
         return Vec::new();

@@ -361,3 +361,24 @@ fn texts_of_libraries_come_back() {
 fn source() -> PathBuf {
     crate::support::toolchain::root().join("tests/c/part.c")
 }
+
+#[test]
+fn what_was_lost_has_no_name() {
+    let lost = Lost::new("-O1", &[]);
+    fs::remove_file(&lost.program).unwrap();
+    let stats = lacking(&["stats", &lost.damaged]).stdout;
+    assert!(!stats.contains("string_0x"), "{stats}");
+    for wanted in [
+        ["--event", "*"],
+        ["--event", "*.string_*"],
+        ["--category", "*"],
+    ] {
+        let dumped = run(&["dump", "--json", &lost.damaged, wanted[0], wanted[1]]);
+        assert!(dumped.stdout.is_empty(), "{wanted:?}: {dumped:?}");
+    }
+    let found = run(&["stats", "--json", &lost.damaged]).stdout;
+    assert!(
+        found.contains("\"?.?\"") && !found.contains("string_0x"),
+        "{found}"
+    );
+}

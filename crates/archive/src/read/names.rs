@@ -300,6 +300,7 @@ impl Names {
             priority: level.and_then(Priority::from_u8),
             message: format.unwrap_or(message),
             is_lost: is_damaged || !raw.format.is_some_and(is_there),
+            is_category_lost: raw.category.is_some_and(|category| !is_there(category)),
             important: None,
             syntax: match raw.syntax {
                 Some(PRINTF | OBJECT) => Syntax::Printf,

@@ -86,7 +86,8 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
     match wanted {
         Measure::Spans(pattern) => {
             let part = definition.span_part();
-            let part = part.filter(|part| matches_pattern(pattern, &part.span));
+            let part =
+                part.filter(|part| definition.has_name() && matches_pattern(pattern, &part.span));
             actions.extend(part.map(|part| {
                 let action = match (part.edge, part.pairing) {
                     (Edge::Begin, Pairing::Thread) => Action::Begin,
@@ -106,7 +107,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
             let between = series(&wanted.name(), key.clone());
             let key = key.as_deref().map(position);
             let mut add = |pattern: &str, by_thread: Action, by_key: fn(usize) -> Action| {
-                if !matches_pattern(pattern, name) {
+                if !definition.is_named(pattern) {
                     return;
                 }
                 let action = match key {
@@ -120,7 +121,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
             add(from, Action::Begin, Action::BeginKey);
         }
         Measure::Every(pattern) => {
-            if matches_pattern(pattern, name) {
+            if definition.is_named(pattern) {
                 actions.push((Action::Every, series(name, None)));
             }
         }
@@ -130,7 +131,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
             scale,
         } => {
             let position = position(definition, field);
-            let position = position.filter(|_| matches_pattern(event, name));
+            let position = position.filter(|_| definition.is_named(event));
             actions.extend(position.map(|position| {
                 let kind = definition.fields().nth(position).map(|field| field.kind);
                 let series = Series {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use timeline::{Definition, Source, Unknown, matches_pattern};
+use timeline::{Definition, Source, Unknown};
 
 use super::measure::Measure;
 
 /// The names of all events among these definitions.
 fn events(definitions: &[&Definition]) -> BTreeSet<String> {
-    let names = definitions.iter().map(|definition| definition.name());
-    names.map(|name| name.to_string()).collect()
+    let named = definitions.iter().filter(|one| one.has_name());
+    named.map(|definition| definition.name()).collect()
 }
 
 /// Looks for an event, and for a field in any event of that name.
@@ -18,8 +18,8 @@ fn unknown_event(definitions: &[&Definition], event: &str, field: Option<&str>) 
     let Some(field) = field.filter(|_| unknown.is_none()) else {
         return unknown;
     };
-    let is_of_name = |one: &&&Definition| matches_pattern(event, &one.name());
-    let of_name: Vec<_> = definitions.iter().filter(is_of_name).copied().collect();
+    let of_name = definitions.iter().filter(|one| one.is_named(event));
+    let of_name: Vec<_> = of_name.copied().collect();
     Unknown::field(field, Some(event), &of_name)
 }
 

@@ -1,6 +1,6 @@
 //! What is kept for each condition of a stream.
 
-use timeline::{Definition, Event, EventId, Passage, Source, matches_pattern};
+use timeline::{Definition, Event, EventId, Passage, Source};
 use timeline_search::Filter;
 
 use super::condition::Condition;
@@ -130,7 +130,7 @@ impl<'a> State<'a> {
             Watched::Rate { events, .. }
             | Watched::Event { events, .. }
             | Watched::Missing { events, .. }
-                if matches_pattern(events, &definition.name()) =>
+                if definition.is_named(events) =>
             {
                 Need::Event
             }

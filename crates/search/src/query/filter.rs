@@ -5,15 +5,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use timeline::dump::Messages;
-use timeline::{
-    Definition, Event, EventId, Interpolation, Layout, PerEvent, Source, ThreadRef, matches_pattern,
-};
+use timeline::{Definition, Event, EventId, Interpolation, Layout, PerEvent, Source, ThreadRef};
 use timeline_archive::ShapeValues;
 
 use super::fields::Fields;
 use super::program::Programs;
 use super::text_plan::TextPlan;
-use super::unmet::{has_names, is_thread};
+use super::unmet::is_thread;
 use super::{Needle, Query};
 use crate::message_lines::message_lines;
 
@@ -242,13 +240,10 @@ impl<'a> Filter<'a> {
 
 /// Whether events of a definition are wanted, as far as the definition says it.
 fn decide<'a>(query: &'a Query, definition: &'a Definition) -> Decision<'a> {
-    let one_of = |patterns: &[String], text: &str| {
-        has_names(definition) && patterns.iter().any(|one| matches_pattern(one, text))
-    };
     let priority = definition.priority;
     let is_wanted = (query.categories.is_empty()
-        || one_of(&query.categories, definition.shown_category()))
-        && (query.events.is_empty() || one_of(&query.events, &definition.name()))
+        || (query.categories.iter()).any(|one| definition.is_of_category(one)))
+        && (query.events.is_empty() || query.events.iter().any(|one| definition.is_named(one)))
         && (query.priorities.as_ref())
             .is_none_or(|range| priority.is_some_and(|priority| range.contains(&priority)));
     if !is_wanted {

@@ -43,12 +43,6 @@ impl Met {
     }
 }
 
-/// Whether anything is known of which a definition has its names. A line of text has no category,
-/// and is not lost.
-pub fn has_names(definition: &Definition) -> bool {
-    !definition.is_lost || !definition.category.is_empty()
-}
-
 /// Whether a thread is the one of this name, a pattern, or of this number.
 pub fn is_thread(wanted: &str, tid: u32, name: Option<&str>) -> bool {
     (tid != 0 && wanted.parse() == Ok(tid))
@@ -59,13 +53,12 @@ impl Query {
     /// Notes which names a definition has; `fields` are those of it that the conditions name, if
     /// its events may be wanted.
     pub(super) fn note(&self, definition: &Definition, fields: &[&str]) {
-        let (category, met) = (definition.shown_category(), &self.met);
-        if has_names(definition) {
-            met.note(What::Category, &self.categories, |one| {
-                matches_pattern(one, category)
-            });
-            let name = definition.name();
-            met.note(What::Event, &self.events, |one| matches_pattern(one, &name));
+        let met = &self.met;
+        met.note(What::Category, &self.categories, |one| {
+            definition.is_of_category(one)
+        });
+        if definition.has_name() {
+            met.note(What::Event, &self.events, |one| definition.is_named(one));
         }
         let fields: Vec<_> = fields.iter().map(|&field| field.to_owned()).collect();
         met.note(What::Field, &fields, |_| true);
@@ -148,10 +141,11 @@ impl Query {
     /// The categories, events and fields that it names, which are in none of these definitions, and
     /// which no filter has met.
     pub fn unknown(&self, definitions: &[&Definition]) -> Vec<Unknown> {
-        let known: Vec<_> = definitions.iter().filter(|one| has_names(one)).collect();
-        let names: BTreeSet<String> = known.iter().map(|one| one.name()).collect();
-        let categories = known.iter().map(|one| one.shown_category());
-        let categories: BTreeSet<String> = categories.map(str::to_owned).collect();
+        let named = definitions.iter().filter(|one| one.has_name());
+        let names: BTreeSet<String> = named.map(|one| one.name()).collect();
+        let known = definitions.iter().filter(|one| one.has_category());
+        let categories = known.map(|one| one.shown_category().to_owned());
+        let categories: BTreeSet<String> = categories.collect();
         let wanted = self.unmet(What::Category, self.categories.iter().map(String::as_str));
         let unknown = wanted.filter_map(|one| Unknown::of("category", one, &categories));
         let mut unknown: Vec<_> = unknown.collect();
