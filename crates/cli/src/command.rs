@@ -196,6 +196,9 @@ impl Asked {
         if let Some(target) = verb.target() {
             target.choose()?;
         }
+        if let Some(executables) = verb.executables() {
+            executables.give();
+        }
         let _pager = (verb.is_long() && self.is_paged).then(Pager::start);
         verb.run()
     }

@@ -13,6 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::format::{Count, things};
 use crate::health;
 use crate::output::{self, Line};
+use crate::recovery::Executables;
 use crate::target::{Opened, Target};
 use crate::verb::Verb;
 
@@ -37,6 +38,9 @@ pub struct Args {
     /// Check a catalogue of events
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "json"])]
     pub check: Option<PathBuf>,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -63,6 +67,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         self.check.is_none().then_some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

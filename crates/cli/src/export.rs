@@ -15,6 +15,7 @@ use crate::health;
 use crate::json::LogLines;
 use crate::output;
 use crate::reading::Reading;
+use crate::recovery::Executables;
 use crate::target::Target;
 use crate::verb::Verb;
 
@@ -39,6 +40,9 @@ pub struct Args {
     /// many it has
     #[arg(long)]
     whole: bool,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// What is written.
@@ -69,6 +73,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         Some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

@@ -21,6 +21,11 @@ pub struct Executables {
 static GIVEN: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
 impl Executables {
+    /// The files that are given.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// Has all archives that are opened from now on look at these files.
     pub fn give(&self) {
         // A second verb in one process there is not.

@@ -52,6 +52,10 @@ impl Verb for Args {
         EXAMPLES
     }
 
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
+    }
+
     fn run(&self) -> Result {
         run(self)
     }
@@ -62,7 +66,6 @@ fn run(args: &Args) -> Result {
         let message = "OUT must be a file, got -; an archive is written to a file";
         return Err(Failure::misuse(message));
     }
-    args.executables.give();
     let mut archive = Archive::open(&args.path)?;
     recovery::recover(&mut archive);
     health::refuse_own_file(&args.path, &args.output)?;

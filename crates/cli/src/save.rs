@@ -13,6 +13,7 @@ use crate::filters::Filters;
 use crate::format::{Bytes, agree, things};
 use crate::health;
 use crate::output;
+use crate::recovery::Executables;
 use crate::target::{Opened, Target};
 use crate::unmatched::{self, Whole};
 use crate::verb::Verb;
@@ -38,6 +39,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -75,6 +79,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         Some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

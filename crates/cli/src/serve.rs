@@ -14,6 +14,7 @@ use timeline_serve::{Error, Options, Server};
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
+use crate::recovery::Executables;
 use crate::signals::{Signals, Woken, take_limits_for_errors};
 use crate::verb::Verb;
 
@@ -58,6 +59,9 @@ pub struct Args {
     /// Open the page in a browser
     #[arg(long)]
     open: bool,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -112,6 +116,7 @@ fn run(args: &Args) -> Result {
         listen: args.listen,
         needs_token: args.token,
         allow_control: args.allow_control,
+        executables: args.executables.files().to_vec(),
     });
     let server = server.map_err(told)?;
     let token = server.token().map(|token| format!("#token={token}"));

@@ -16,6 +16,7 @@ use crate::filters::Filters;
 use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
 use crate::output;
 use crate::reading::Reading;
+use crate::recovery::Executables;
 use crate::target::Target;
 use crate::time::Span;
 use crate::unmatched;
@@ -51,6 +52,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -80,6 +84,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         Some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

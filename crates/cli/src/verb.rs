@@ -2,6 +2,7 @@
 
 use crate::args::Example;
 use crate::failure::Result;
+use crate::recovery::Executables;
 use crate::target::Target;
 
 /// A verb, by its arguments.
@@ -13,6 +14,11 @@ pub trait Verb {
 
     /// The timeline of the verb, if that can be omitted where there is only one.
     fn target(&mut self) -> Option<&mut Target> {
+        None
+    }
+
+    /// Where it finds texts and names again that a damaged archive lacks, if it reads archives.
+    fn executables(&self) -> Option<&Executables> {
         None
     }
 
@@ -37,6 +43,10 @@ impl<T: Verb> Verb for Box<T> {
 
     fn target(&mut self) -> Option<&mut Target> {
         (**self).target()
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        (**self).executables()
     }
 
     fn is_long(&self) -> bool {

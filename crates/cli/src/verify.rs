@@ -54,13 +54,16 @@ impl Verb for Args {
         EXAMPLES
     }
 
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
+    }
+
     fn run(&self) -> Result {
         run(self)
     }
 }
 
 fn run(args: &Args) -> Result {
-    args.executables.give();
     let mut archive = Archive::open(&args.path)?;
     recovery::recover(&mut archive);
     let (recoverable, incomplete) = archive.recoverable();

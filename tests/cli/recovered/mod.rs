@@ -382,3 +382,27 @@ fn what_was_lost_has_no_name() {
         "{found}"
     );
 }
+
+#[test]
+fn all_verbs_that_read_archives_take_executables() {
+    let lost = Lost::new("-O1", &[]);
+    let moved = lost.path("moved");
+    fs::rename(&lost.program, &moved).unwrap();
+    let archive = lost.damaged.as_str();
+    for (words, shown) in [
+        (&["search", "--no-index", archive, "sent"][..], "sent"),
+        (&["stats", archive], "sent"),
+        (&["events", archive], "sent"),
+        (&["export", archive], "sent"),
+        (&["histogram", "--every", "net.sent", archive], "total"),
+    ] {
+        let ran = run(&[words, &["--executable", &moved]].concat());
+        assert!(ran.stdout.contains(shown), "{words:?}: {ran:?}");
+        let without = run(words).stdout;
+        assert!(!without.contains(shown), "{words:?}: {without}");
+    }
+    for verb in ["outliers", "save", "serve", "tail"] {
+        let help = succeed(&[verb, "--help"]).stdout;
+        assert!(help.contains("--executable <FILE>"), "{verb}");
+    }
+}

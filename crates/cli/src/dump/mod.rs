@@ -159,13 +159,16 @@ impl Verb for Args {
         Some(&mut self.target)
     }
 
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
+    }
+
     fn run(&self) -> Result {
         run(self)
     }
 }
 
 fn run(args: &Args) -> Result {
-    args.executables.give();
     let query = args.filters.query();
     if let Some(line) = args.line {
         return from_line::run(args, line, &query);

@@ -22,6 +22,7 @@ use crate::args::{Example, number};
 use crate::durations::Durations;
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
+use crate::recovery::Executables;
 use crate::target::Target;
 use crate::time::parse_duration;
 use crate::verb::Verb;
@@ -116,6 +117,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// What values may be multiplied by.
@@ -231,6 +235,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         Some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

@@ -71,13 +71,16 @@ impl Verb for Args {
         Some(&mut self.target)
     }
 
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
+    }
+
     fn run(&self) -> Result {
         run(self)
     }
 }
 
 fn run(args: &Args) -> Result {
-    args.executables.give();
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     let (mut shown, mut last) = (0, None);

@@ -15,6 +15,7 @@ use crate::failure::Result;
 use crate::filters::Filters;
 use crate::output;
 use crate::reading::Reading;
+use crate::recovery::Executables;
 use crate::target::Target;
 use crate::unmatched;
 use crate::verb::Verb;
@@ -72,6 +73,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -101,6 +105,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         Some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

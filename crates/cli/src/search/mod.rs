@@ -21,6 +21,7 @@ use crate::filters::{Filters, report_missed};
 use crate::indexing;
 use crate::output;
 use crate::reading::{Events, Reading};
+use crate::recovery::Executables;
 use crate::target::Target;
 use crate::unmatched;
 use crate::verb::Verb;
@@ -156,6 +157,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// The argument that is PATHs and QUERY.
@@ -192,6 +196,10 @@ impl Verb for Args {
 
     fn is_search(&self) -> bool {
         true
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

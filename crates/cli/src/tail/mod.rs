@@ -15,6 +15,7 @@ use crate::failure::Result;
 use crate::filters::Filters;
 use crate::format::things;
 use crate::output;
+use crate::recovery::Executables;
 use crate::signals::Signals;
 use crate::target::{Opened, Target};
 use crate::verb::Verb;
@@ -71,6 +72,9 @@ pub struct Args {
 
     #[command(flatten)]
     filters: Filters,
+
+    #[command(flatten)]
+    executables: Executables,
 }
 
 /// Shown by `--help`.
@@ -111,6 +115,10 @@ impl Verb for Args {
 
     fn target(&mut self) -> Option<&mut Target> {
         Some(&mut self.target)
+    }
+
+    fn executables(&self) -> Option<&Executables> {
+        Some(&self.executables)
     }
 
     fn run(&self) -> Result {

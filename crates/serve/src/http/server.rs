@@ -55,6 +55,9 @@ pub struct Options {
     pub needs_token: bool,
     /// Whether requests may change the level and the channels of live timelines.
     pub allow_control: bool,
+    /// Where texts and names are looked for that a damaged archive lacks, beside the places that it
+    /// names.
+    pub executables: Vec<PathBuf>,
 }
 
 /// A server that listens already.
@@ -87,7 +90,7 @@ impl Server {
             address: listen,
             reason,
         };
-        let logs = Logs::new(&options.paths)?;
+        let logs = Logs::new(&options.paths, &options.executables)?;
         let listener = TcpListener::bind(listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;

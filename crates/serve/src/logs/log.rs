@@ -38,6 +38,8 @@ pub struct Log {
     /// What it is.
     pub found: Found,
     scratch: Arc<Scratch>,
+    /// Where damaged archives find texts and names again.
+    executables: Arc<[PathBuf]>,
     state: Mutex<State>,
     used: Mutex<Instant>,
     indexing: Arc<Indexing>,
@@ -89,10 +91,11 @@ impl State {
 }
 
 impl Log {
-    pub fn new(found: Found, scratch: Arc<Scratch>) -> Log {
+    pub fn new(found: Found, scratch: Arc<Scratch>, executables: Arc<[PathBuf]>) -> Log {
         Log {
             found,
             scratch,
+            executables,
             state: Mutex::default(),
             used: Mutex::new(Instant::now()),
             indexing: Arc::default(),
@@ -275,7 +278,9 @@ impl Log {
 
     fn open(&self, state: &mut State, place: Place, stamps: Stamps) -> Result<Arc<Version>> {
         let begun = Instant::now();
-        let archive = place.archive().map_err(|error| self.told(error))?;
+        let archive = place
+            .archive(&self.executables)
+            .map_err(|error| self.told(error))?;
         let number = match &state.opened {
             Some(opened) if is_appended(opened, &stamps, &archive) => opened.version.number,
             _ => new_number(),

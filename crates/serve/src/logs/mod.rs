@@ -33,6 +33,7 @@ use scratch::{Scratch, remove_dead};
 /// All logs that are served.
 pub struct Logs {
     roots: Vec<Root>,
+    executables: Arc<[PathBuf]>,
     scratch: Arc<Scratch>,
     opened: Mutex<HashMap<String, Arc<Log>>>,
     listed: Mutex<Option<(Instant, Arc<[Found]>)>>,
@@ -44,7 +45,8 @@ const UNLISTED: Duration = Duration::from_millis(100);
 
 impl Logs {
     /// Those at these paths; all timelines in shared memory if there are none.
-    pub fn new(paths: &[PathBuf]) -> Result<Logs> {
+    /// `executables`: where damaged archives find texts and names again.
+    pub fn new(paths: &[PathBuf], executables: &[PathBuf]) -> Result<Logs> {
         let roots = match paths.is_empty() {
             true => vec![Root::SharedMemory],
             false => paths
@@ -55,6 +57,7 @@ impl Logs {
         remove_dead();
         Ok(Logs {
             roots,
+            executables: executables.into(),
             scratch: Arc::default(),
             opened: Mutex::default(),
             listed: Mutex::default(),
@@ -102,7 +105,8 @@ impl Logs {
         {
             return Ok(Arc::clone(made));
         }
-        let log = Arc::new(Log::new(found, Arc::clone(&self.scratch)));
+        let executables = Arc::clone(&self.executables);
+        let log = Arc::new(Log::new(found, Arc::clone(&self.scratch), executables));
         opened.insert(id.into(), Arc::clone(&log));
         Ok(log)
     }
@@ -131,7 +135,7 @@ mod tests {
         std::fs::write(&path, b"").unwrap();
         let id = path.display().to_string();
         for _ in 0..100 {
-            let logs = Logs::new(std::slice::from_ref(&path)).unwrap();
+            let logs = Logs::new(std::slice::from_ref(&path), &[]).unwrap();
             let at_once = Barrier::new(4);
             let got: Vec<Arc<Log>> = thread::scope(|scope| {
                 let ask = || {

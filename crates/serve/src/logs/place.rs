@@ -38,10 +38,10 @@ impl Place {
     }
 
     /// Opens the archive. Lost texts are looked for if nobody writes to it: it is opened once then.
-    pub fn archive(&self) -> Result<Archive> {
+    pub fn archive(&self, executables: &[PathBuf]) -> Result<Archive> {
         let mut archive = self.open()?;
         if !archive.is_recorded() {
-            archive.recover(&[]);
+            archive.recover(executables);
         }
         Ok(archive)
     }
