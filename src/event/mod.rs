@@ -243,7 +243,8 @@ impl Definition {
 
     /// Whether its category was not lost. A line of text has none, which is no loss.
     pub fn has_category(&self) -> bool {
-        !self.is_category_lost && !(self.is_lost && self.category.is_empty())
+        let is_lost = self.is_category_lost || (self.is_lost && self.category.is_empty());
+        !is_lost
     }
 
     /// The arguments, in order, with their types. A format of printf has none, unless there are

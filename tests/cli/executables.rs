@@ -167,7 +167,7 @@ fn short_programs_and_one_that_becomes_another_keep_their_names() {
         copy
     };
     for number in 0..12 {
-        succeeds(limited(&program(number)).arg(name.path()), "coreutils");
+        succeeds(limited(program(number)).arg(name.path()), "coreutils");
     }
     let (first, second) = (program(12), program(13));
     succeeds(limited(&first).arg(name.path()).arg(second), "coreutils");
