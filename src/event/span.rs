@@ -150,6 +150,10 @@ impl Definition {
     /// assert_eq!(part("begin $packets"), None);
     /// ```
     pub fn span_part(&self) -> Option<SpanPart> {
+        // Of two lost categories nobody knows whether they are one.
+        if !self.has_name() {
+            return None;
+        }
         let name = self.name();
         // A category may have dots, and words have none.
         let (category, words) = name.rsplit_once('.')?;

@@ -86,8 +86,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
     match wanted {
         Measure::Spans(pattern) => {
             let part = definition.span_part();
-            let part =
-                part.filter(|part| definition.has_name() && matches_pattern(pattern, &part.span));
+            let part = part.filter(|part| matches_pattern(pattern, &part.span));
             actions.extend(part.map(|part| {
                 let action = match (part.edge, part.pairing) {
                     (Edge::Begin, Pairing::Thread) => Action::Begin,
