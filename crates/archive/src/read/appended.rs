@@ -32,17 +32,21 @@ impl Holes {
     /// What is known behind the end of an archive.
     pub fn behind(archive: &Archive) -> Holes {
         let (units, breaks) = (archive.found_units(), &archive.contents.breaks);
+        let last = units.iter().rposition(|unit| !unit.important);
+        let end = last.map_or(0, |last| units[last].place.end);
+        // Those behind the last event are before the next one.
+        let behind = archive.contents.holes.iter();
+        let behind = behind.filter(|hole| hole.place >= end);
         let mut holes = Holes {
             coverage: archive.coverage().clone(),
-            before: 0,
+            before: behind.fold(0, |sum, hole| sum.saturating_add(hole.entries)),
             gone: 0,
             passage: archive.passages().last(units),
             until: 0,
             run: archive.contents.run,
         };
         // The number of its passage says nothing of holes behind the last event.
-        let last = units.iter().rposition(|unit| !unit.important);
-        let behind = last.map_or(0, |last| units[last].place.end)..archive.whole();
+        let behind = end..archive.whole();
         let (mut damage, mut places) = (archive.damage().iter(), breaks.iter());
         let is_damaged = damage.any(|place| behind.contains(&place.start));
         let is_broken = places.any(|one| last.is_none_or(|last| one.unit > last));

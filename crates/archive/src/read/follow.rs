@@ -334,7 +334,7 @@ mod tests {
 
     use super::*;
     use crate::format::event::RawEvent;
-    use crate::read::samples::{chain, chain_of, changes, frames, runs};
+    use crate::read::samples::{Run, chain, chain_of, changes, frames, runs};
     use crate::write::writer::{Form, Writer};
 
     /// An archive whose events have these numbers.
@@ -461,7 +461,19 @@ mod tests {
                 followed[0].1 = next.passage.goes_on(passage);
             }
             let all = [chain_of(&opened, &before), followed].concat();
-            prop_assert_eq!(all, chain_of(&read, &anew));
+            let anew = chain_of(&read, &anew);
+            // A block that does not say from where it goes on takes the proof of the holes before
+            // it away, of which a follower has told.
+            match runs.iter().any(Run::is_vague) {
+                true => {
+                    let both = all.iter().zip(&anew);
+                    prop_assert!(all.len() == anew.len());
+                    for ((ticks, goes_on), (same, may_go_on)) in both {
+                        prop_assert!(ticks == same && (*may_go_on || !goes_on));
+                    }
+                }
+                false => prop_assert_eq!(all, anew),
+            }
         }
     }
 

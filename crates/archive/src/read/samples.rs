@@ -67,6 +67,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+impl Run {
+    /// Whether its blocks do not all say from where they go on.
+    pub fn is_vague(&self) -> bool {
+        self.account == Account::Vague
+    }
+}
+
 pub fn runs() -> impl Strategy<Value = Vec<Run>> {
     let form = prop_oneof![Just(Form::Blocks), Just(Form::Plain)];
     let account = prop_oneof![

@@ -217,11 +217,11 @@ fn run(args: &Args) -> Result {
         left: 0,
         progress: Progress::new(),
         trouble: None,
+        has_begun: false,
     };
     let pause = |rest| signals.wait_for_signal(rest);
     if let Some(at) = waiting::wait(&args.target, pause, None)? {
         unmatched::tell_so_far(&query, &[Whole::Ring(&at)]);
-        report::begin(&at, args);
         recording.record_all(at)?;
     }
     recording.end()
@@ -270,6 +270,8 @@ struct Recording<'a> {
     progress: Progress,
     /// The failing step that was reported.
     trouble: Option<&'static str>,
+    /// Whether it was said that it began.
+    has_begun: bool,
 }
 
 impl Recording<'_> {
@@ -336,6 +338,10 @@ impl Recording<'_> {
                 return Err(error.into());
             }
             report::trouble(&mut self.trouble, &mut self.progress, &mut recorder);
+            if self.trouble.is_none() && !self.has_begun && !is_former(at.path()) {
+                self.has_begun = true;
+                report::begin(at, self.args);
+            }
             if let Some(change) = recorder.change() {
                 self.progress.clear();
                 report::change(change, &self.args.output);

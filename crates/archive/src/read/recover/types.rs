@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use timeline::statement::with_types;
-use timeline::{Definition, EventId, FieldType, Layout, Priority, ValueKind, fields};
+use timeline::{
+    Definition, EventId, FieldType, Layout, Priority, ValueKind, brace_parts, fields,
+};
 
 use super::wanted::{Kinds, Wanted};
 
@@ -37,7 +39,7 @@ impl Template {
     /// A message of a statement of Rust: `sent {size} to {host}`. `None` if it has no braces, or
     /// what no statement has.
     pub fn of_rust(message: &str) -> Option<Template> {
-        if !message.contains(['{', '}']) {
+        if !message.contains(['{', '}']) || brace_parts(message).any(|part| part.is_none()) {
             return None;
         }
         let typed = with_types(message, &[]);
