@@ -29,9 +29,15 @@ fn clang() -> Command {
 }
 
 fn logged(compiler: Command, flags: &[&str]) -> Logged {
+    logged_after(compiler, flags, |_| ())
+}
+
+/// The same of a program that was changed before it ran.
+fn logged_after(compiler: Command, flags: &[&str], change: impl FnOnce(&Path)) -> Logged {
     let folder = TempDir::new().unwrap();
     let flags = [GNU, &["-pthread", "-fno-omit-frame-pointer"], flags].concat();
     let program = compile(compiler, &flags, &[SOURCE], Link::Shared, folder.path());
+    change(&program);
     let said = execute(&program, folder.path(), &[]);
     let lines = said.split_whitespace().map(|line| line.parse().unwrap());
     Logged {
@@ -150,25 +156,25 @@ fn another_build_gives_no_lines() {
     };
     other("0xc0ffef");
     assert_eq!(logged.places(), vec![None; 4]);
+    // A linker writes whatever id it is told to: the size says that it is another one.
     other("0xc0ffee");
-    assert_eq!(logged.places(), logged.expected());
+    assert_eq!(logged.places(), vec![None; 4]);
 }
 
 #[test]
 fn what_was_stripped_off_a_program_is_found_by_its_build_id() {
-    let logged = logged(cc(), &["-g", "-Wl,--build-id=0xc0ffee0102"]);
-    let debug = logged.folder.path().join("program.debug");
-    let objcopy = |words: &[&str], to: &Path| {
+    let objcopy = |words: &[&str], from: &Path, to: &Path| {
         let mut command = limited("objcopy");
-        succeed(command.args(words).arg(&logged.program).arg(to), "binutils");
+        succeed(command.args(words).arg(from).arg(to), "binutils");
     };
-    objcopy(
-        &["--only-keep-debug", "--compress-debug-sections=zlib"],
-        &debug,
-    );
-    let stripped = logged.folder.path().join("stripped");
-    objcopy(&["--strip-debug"], &stripped);
-    fs::rename(&stripped, &logged.program).unwrap();
+    let flags = ["-g", "-Wl,--build-id=0xc0ffee0102"];
+    let logged = logged_after(cc(), &flags, |program| {
+        let debug = program.with_extension("debug");
+        let apart = ["--only-keep-debug", "--compress-debug-sections=zlib"];
+        objcopy(&apart, program, &debug);
+        objcopy(&["--strip-debug"], program, program);
+    });
+    let debug = logged.program.with_extension("debug");
     assert_eq!(logged.places(), vec![None; 4]);
 
     let dump = |build_id: &str| {

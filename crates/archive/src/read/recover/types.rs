@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use timeline::statement::with_types;
-use timeline::{
-    Definition, EventId, FieldType, Layout, Priority, ValueKind, brace_parts, fields,
-};
+use timeline::{Definition, EventId, FieldType, Layout, Priority, ValueKind, brace_parts, fields};
 
 use super::wanted::{Kinds, Wanted};
 
