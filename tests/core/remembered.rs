@@ -143,17 +143,24 @@ fn the_first_children_are_forgotten_first() {
     Process::start(forks_many, &[name.path()]).finish();
 }
 
-/// Logs one event in each of ten threads, and is killed.
+/// Logs one event in each of ten threads, one after the other, and is killed.
 fn logs_in_threads(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     let event = define(&timeline);
     std::thread::scope(|scope| {
         for _ in 0..10 {
-            scope.spawn(|| {
+            let (ready, is_ready) = std::sync::mpsc::channel();
+            let timeline = &timeline;
+            scope.spawn(move || {
                 timeline.log(event, arguments(-1, 0));
                 say("logged");
-                std::thread::park();
+                ready.send(()).expect("heard");
+                loop {
+                    std::thread::park();
+                }
             });
+            // So the one that began first has the first record.
+            is_ready.recv().expect("it logged");
         }
     });
 }

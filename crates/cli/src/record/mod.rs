@@ -3,6 +3,7 @@
 mod core;
 mod progress;
 mod report;
+mod runs;
 mod size;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use crate::filters::Filters;
 use crate::format::{Bytes, Count, things};
 use crate::output;
 use crate::permission;
-use crate::restart::{self, Ended, Restart};
+use crate::restart::{self, Ended};
 use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::Target;
 use crate::time::parse_duration;
@@ -27,6 +28,7 @@ use crate::unmatched::{self, Whole};
 use crate::verb::Verb;
 use crate::waiting;
 use progress::{Progress, State};
+use runs::{RunId, Watch, run_id};
 use size::parse_file_size;
 
 /// For this time the ring is still read after a signal. The rest of two seconds is for writing the
@@ -443,60 +445,5 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
         missed_unknown: a.missed_unknown + b.missed_unknown,
         left_out: a.left_out + b.left_out,
         bytes: a.bytes + b.bytes,
-    }
-}
-
-/// Identifies the run of a program that a timeline is of.
-#[derive(PartialEq, Eq)]
-struct RunId {
-    created: u64,
-    pid: u32,
-}
-
-fn run_id(at: &Attached) -> RunId {
-    let info = at.info();
-    RunId {
-        created: info.created_unix_nanos,
-        pid: info.creator_pid,
-    }
-}
-
-/// Watches whether more events can come, and whether the program was started again.
-struct Watch<'a> {
-    at: &'a Attached,
-    restart: Restart<'a>,
-    /// Whether to end with this run.
-    once: bool,
-    entries: u64,
-    /// Whether no more events can come, or none that are to be recorded.
-    is_done: bool,
-}
-
-impl<'a> Watch<'a> {
-    fn new(at: &'a Attached, args: &'a Args) -> Watch<'a> {
-        // A timeline that a new run renamed has no writers, and no next run.
-        let aside = is_former(at.path());
-        Watch {
-            at,
-            restart: Restart::new(at, args.target.path()),
-            once: args.once,
-            entries: at.info().entries,
-            is_done: at.is_snapshot() || aside,
-        }
-    }
-
-    /// The timeline of the next run, if there is one and it is to be recorded.
-    fn next(&mut self) -> Option<Attached> {
-        if self.is_done {
-            return None;
-        }
-        if self.once {
-            self.restart.restore_level();
-            let users = || timeline::users(self.at.path());
-            let unused = || users().is_ok_and(|users| users.is_empty());
-            self.is_done = self.at.replaced() || unused();
-            return None;
-        }
-        self.restart.next()
     }
 }
