@@ -67,10 +67,17 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-impl Run {
-    /// Whether its blocks do not all say from where they go on.
-    pub fn is_vague(&self) -> bool {
-        self.account == Account::Vague
+/// Whether a follower has told the holes that a reader finds. A block that does not say from where
+/// it goes on takes the proof of the holes before it away, of which a follower has told.
+pub fn are_alike(runs: &[Run], followed: &[(u64, bool)], anew: &[(u64, bool)]) -> bool {
+    let is_vague = runs.iter().any(|run| run.account == Account::Vague);
+    let mut both = followed.iter().zip(anew);
+    match is_vague {
+        true => {
+            followed.len() == anew.len()
+                && both.all(|(one, other)| one.0 == other.0 && one <= other)
+        }
+        false => followed == anew,
     }
 }
 
