@@ -54,6 +54,8 @@ if [ -n "$keep" ]; then
   system=$(cd "$keep" && pwd)
 else
   system=$(mktemp -d "${TMPDIR:-/var/tmp}/bare-debian-XXXXXX")
+  # It is the root directory of the user, who must be able to enter it.
+  chmod 755 "$system"
   # Another file system would be a mount that was not ours to remove.
   trap 'rm -rf --one-file-system "$system"' EXIT
   trap 'exit 129' HUP
