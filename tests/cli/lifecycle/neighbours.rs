@@ -201,6 +201,8 @@ fn rings_keep_their_names_while_others_create_save_remove_and_are_killed() {
     let paths: Vec<_> = ["", ".prev", ".prev.prev"]
         .map(|suffix| name.beside(suffix))
         .into();
+    // They remove at the end what stands beside them.
+    let _others: Vec<Name> = paths[1..].iter().cloned().map(Name::chosen).collect();
     let all: Vec<&str> = paths.iter().map(String::as_str).collect();
     let start = |number: usize| match paths.get(number / 2) {
         Some(path) => Process::start(creates_and_keeps, &[path]),
