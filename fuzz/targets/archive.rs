@@ -309,7 +309,6 @@ fn everything_can_be_shown(archive: &Archive) {
     table.heading("", &mut text);
     let newest = Newest {
         events: archive.events_by_time(Order::NewestFirst),
-        wanted: |_: &Event| true,
         most: SHOWN,
         have_one_clock: |_: &Event, _: &Event| true,
     };

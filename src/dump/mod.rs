@@ -284,7 +284,6 @@ pub fn write(
     let max = max.and_then(|max| usize::try_from(max).ok());
     let events = Newest {
         events: Durations::new(attached, attached.events(Order::NewestFirst)),
-        wanted: |_: &Event| true,
         most: max.unwrap_or(usize::MAX),
         have_one_clock: |_: &Event, _: &Event| true,
     };
@@ -294,21 +293,18 @@ pub fn write(
 }
 
 /// Events to be printed, newest first. Important ones come before the others.
-pub struct Newest<I, W, C> {
+pub struct Newest<I, C> {
     /// All of them.
     pub events: I,
-    /// Whether an event is printed at all.
-    pub wanted: W,
     /// How many of those that are not important are printed.
     pub most: usize,
     /// Whether the ticks of two events are of one clock.
     pub have_one_clock: C,
 }
 
-impl<I, W, C> Newest<I, W, C>
+impl<I, C> Newest<I, C>
 where
     I: Iterator<Item = Event>,
-    W: FnMut(&Event) -> bool,
     C: Fn(&Event, &Event) -> bool,
 {
     /// Prints events under `text`, each as `write` appends it, with many of them in one write to
@@ -330,11 +326,6 @@ where
         let mut left = self.most;
         for older in [1, 0].into_iter().cycle() {
             places[older] = self.events.next();
-            while let Some(event) = &places[older]
-                && !(self.wanted)(event)
-            {
-                places[older] = self.events.next();
-            }
             if let Some(event) = &places[1 - older] {
                 write(event, self.cycles(event, places[older].as_ref()), &mut text);
                 if text.len() >= AT_ONCE {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use timeline::{Catalogue, Definition, Event, FieldType, Order, Source};
 use timeline_reading::json::write_line;
+use timeline_reading::{Extent, Request};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -14,7 +15,7 @@ use crate::format::{Count, things};
 use crate::health;
 use crate::output::{self, Line};
 use crate::recovery::Executables;
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::verb::Verb;
 
 /// Print the events that a program defines, with what explains them
@@ -82,20 +83,11 @@ fn run(args: &Args) -> Result {
     if let Some(file) = &args.check {
         return check(file);
     }
-    match args.target.open()? {
-        Opened::Ring(at) => {
-            let held = Held::of(&*at, at.events(Order::NewestFirst));
-            print(&*at, &held, args.json)?;
-            Ok(at.intact()?)
-        }
-        Opened::Archive(archive) => {
-            let mut events = archive.events_by_time(Order::NewestFirst);
-            let held = Held::of(&*archive, events.by_ref());
-            print(&*archive, &held, args.json)?;
-            health::report(args.target.path(), &archive, events.lost());
-            Ok(())
-        }
-    }
+    let log = args.target.open(Extent::Whole)?;
+    let mut stream = log.stream(Request::new(Order::NewestFirst));
+    let held = Held::of(log.source(), stream.by_ref());
+    print(log.source(), &held, args.json)?;
+    health::report_stream(&stream)
 }
 
 /// How many events of each definition there are, and whether they are important.

@@ -7,6 +7,7 @@ use timeline::Order;
 use timeline::dump::{Messages, Text};
 use timeline_archive::Archive;
 use timeline_import::{CLOCK, LineWriter};
+use timeline_reading::{Extent, Log, Request};
 use timeline_search::{line_count, message_lines};
 
 use crate::args::Example;
@@ -14,7 +15,6 @@ use crate::failure::{Failure, Result};
 use crate::health;
 use crate::json::LogLines;
 use crate::output;
-use crate::reading::Reading;
 use crate::recovery::Executables;
 use crate::target::Target;
 use crate::verb::Verb;
@@ -89,14 +89,14 @@ fn run(args: &Args) -> Result {
         let message = "--whole is for objects; add --format jsonl";
         return Err(Failure::misuse(message));
     }
-    let reading = Reading::open(&args.target)?;
+    let log = args.target.open(Extent::Indexed)?;
     match (
         args.format,
-        reading.archive().filter(|archive| is_imported(archive)),
+        log.archive().filter(|archive| is_imported(archive)),
     ) {
-        (Format::Text, Some(archive)) => lines(archive, &reading),
-        (Format::Text, None) => messages(&reading),
-        (Format::Jsonl, _) => objects(&reading, args.whole),
+        (Format::Text, Some(archive)) => lines(archive, &log),
+        (Format::Text, None) => messages(&log),
+        (Format::Jsonl, _) => objects(&log, args.whole),
     }
 }
 
@@ -107,7 +107,7 @@ fn is_imported(archive: &Archive) -> bool {
 }
 
 /// Writes imported lines as they were.
-fn lines(archive: &Archive, reading: &Reading) -> Result {
+fn lines(archive: &Archive, log: &Log) -> Result {
     let mut out = output::stdout();
     let (mut writer, mut count, mut line) = (LineWriter::default(), 0, Vec::new());
     for event in archive.events() {
@@ -118,17 +118,17 @@ fn lines(archive: &Archive, reading: &Reading) -> Result {
     }
     out.flush()?;
     let lost = archive.count().saturating_sub(count);
-    health::report(reading.path(), archive, lost);
+    health::report(log.path(), archive, lost);
     Ok(())
 }
 
 /// Writes the lines of each message.
-fn messages(reading: &Reading) -> Result {
+fn messages(log: &Log) -> Result {
     let mut out = output::stdout();
-    let mut messages = Messages::new(reading.source());
-    let mut events = reading.events(Order::OldestFirst);
+    let mut messages = Messages::new(log.source());
+    let mut events = log.stream(Request::new(Order::OldestFirst));
     for event in events.by_ref() {
-        let text = messages.text(&event, reading.source().definition(event.id));
+        let text = messages.text(&event, log.source().definition(event.id));
         // A line feed at the end of a message begins no line.
         for line in message_lines(&text) {
             out.write_all(line.as_bytes())?;
@@ -136,16 +136,16 @@ fn messages(reading: &Reading) -> Result {
         }
     }
     out.flush()?;
-    events.report()
+    health::report_stream(&events)
 }
 
 /// Writes an object for each line, or for each event as a whole.
-fn objects(reading: &Reading, are_whole: bool) -> Result {
+fn objects(log: &Log, are_whole: bool) -> Result {
     let mut out = output::stdout();
-    let source = reading.source();
+    let source = log.source();
     let mut messages = Messages::new(source);
     let (mut lines, mut line) = (LogLines::new(source, None).whole(are_whole), Text::new());
-    let (mut events, mut next) = (reading.events(Order::OldestFirst), 0);
+    let (mut events, mut next) = (log.stream(Request::new(Order::OldestFirst)), 0);
     for event in events.by_ref() {
         let message = messages.text(&event, source.definition(event.id));
         line.clear();
@@ -154,5 +154,5 @@ fn objects(reading: &Reading, are_whole: bool) -> Result {
         out.write_all(line.as_bytes())?;
     }
     out.flush()?;
-    events.report()
+    health::report_stream(&events)
 }

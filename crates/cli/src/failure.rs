@@ -78,6 +78,16 @@ fn no_archive_in(folder: &Path) -> String {
     }
 }
 
+impl From<timeline_reading::Error> for Failure {
+    fn from(error: timeline_reading::Error) -> Self {
+        match error {
+            timeline_reading::Error::Timeline(error) => error.into(),
+            timeline_reading::Error::Archive(error) => error.into(),
+            other => Failure::Message(other.to_string()),
+        }
+    }
+}
+
 impl From<timeline_latency::intervals::Error> for Failure {
     fn from(error: timeline_latency::intervals::Error) -> Self {
         match error {

@@ -2,9 +2,8 @@
 
 use std::ops::{Deref, RangeInclusive};
 
-use timeline::{Event, Order, Priority, Source};
-use timeline_archive::{Archive, ArchiveEvents};
-use timeline_search::{Case, Error, Expression, Filter, Needle, Query, local_now, moment, numbers};
+use timeline::Priority;
+use timeline_search::{Case, Error, Expression, Needle, Query, local_now, moment, numbers};
 
 use crate::args::PrioritiesParser;
 use crate::format::things;
@@ -121,78 +120,6 @@ impl Drop for Asked {
                 "{what} of an unknown process {is} left out by --pid: their threads are forgotten"
             ));
         }
-    }
-}
-
-/// The wanted events of an archive, by time.
-pub fn wanted_events<'a>(
-    archive: &'a Archive,
-    order: Order,
-    query: &'a Query,
-) -> ArchiveEvents<'a> {
-    match query.is_empty() {
-        true => archive.events_by_time(order),
-        false => archive.events_by_time_where(order, Box::new(query.on(archive))),
-    }
-}
-
-/// Lets the wanted events of a source through.
-pub struct Wanted<'a> {
-    filter: Option<Filter<'a>>,
-    /// How many entries were overwritten right before events that are not wanted.
-    missed: u64,
-}
-
-impl<'a> Wanted<'a> {
-    /// Of all events if there is no condition.
-    pub fn new(query: &'a Query, source: &'a dyn Source) -> Wanted<'a> {
-        Wanted {
-            filter: (!query.is_empty()).then(|| query.on(source)),
-            missed: 0,
-        }
-    }
-
-    /// Of events all of which are wanted.
-    pub fn all() -> Wanted<'a> {
-        Wanted {
-            filter: None,
-            missed: 0,
-        }
-    }
-
-    /// Whether all events are wanted.
-    pub fn are_all(&self) -> bool {
-        self.filter.is_none()
-    }
-
-    /// Whether this event is wanted.
-    #[inline]
-    pub fn has(&mut self, event: &Event) -> bool {
-        let Some(filter) = &mut self.filter else {
-            return true;
-        };
-        let is_wanted = filter.matches(event);
-        if !is_wanted {
-            self.missed = self.missed.saturating_add(event.missed);
-        }
-        is_wanted
-    }
-
-    /// Asks for names of threads anew, if one may have changed.
-    pub fn notice_renames(&mut self) {
-        if let Some(filter) = &mut self.filter {
-            filter.notice_renames();
-        }
-    }
-
-    /// How many entries were overwritten right before events that are not wanted.
-    pub fn missed(&self) -> u64 {
-        self.missed
-    }
-
-    /// Says how many entries were overwritten where no event is shown that could say it.
-    pub fn report(&self) {
-        report_missed(self.missed);
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use timeline_archive::Archive;
+use timeline_reading::Stream;
 
 use crate::failure::{Failure, Result};
 use crate::format::{Count, agree, things};
@@ -53,6 +54,17 @@ pub fn report(path: &Path, archive: &Archive, lost: u64) {
     if let Some(damage) = damage(archive, lost) {
         output::say(format_args!("{path}: {damage}"));
     }
+}
+
+/// Says on standard error what a log lacks that was read. Fails if a timeline was damaged while it
+/// was read.
+pub fn report_stream(stream: &Stream) -> Result {
+    let outcome = stream.outcome()?;
+    let log = stream.log();
+    if let Some(archive) = log.archive() {
+        report(log.path(), archive, outcome.lost);
+    }
+    Ok(())
 }
 
 /// The number of entries that were missed, as far as it is known.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use timeline_archive::Archive;
+use timeline_reading::{Extent, Holder};
 use timeline_search::{Coverage, Index};
 
 use crate::args::Example;
@@ -13,7 +14,7 @@ use crate::format::{Bytes, percent, things};
 use crate::indexing;
 use crate::output;
 use crate::signals::{Signals, Woken};
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::verb::Verb;
 
 /// Index the lines of an archive, so that `search` and `dump --line` read only the parts they need
@@ -105,9 +106,9 @@ fn open(args: &Args) -> Result<Archive> {
             "- has no index, which lies beside a file: expected the file of an archive",
         ));
     }
-    match args.target.open()? {
-        Opened::Archive(archive) => Ok(*archive),
-        Opened::Ring(_) => Err(Failure::Message(format!(
+    match args.target.open(Extent::Whole)?.into_holder() {
+        Holder::Archive(archive) => Ok(*archive),
+        Holder::Ring(_) => Err(Failure::Message(format!(
             "{} is a timeline; only archives have an index, because a ring changes all the time",
             args.target.path().display()
         ))),

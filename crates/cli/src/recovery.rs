@@ -33,9 +33,9 @@ impl Executables {
     }
 }
 
-/// Finds the texts again that an archive lacks.
-pub fn recover(archive: &mut Archive) {
-    archive.recover(GIVEN.get().map_or(&[], Vec::as_slice));
+/// The files that were given.
+pub fn given() -> &'static [PathBuf] {
+    GIVEN.get().map_or(&[], Vec::as_slice)
 }
 
 /// What became of the texts and symbols that an archive lacks, in one line; `None` if it lacks

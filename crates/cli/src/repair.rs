@@ -67,7 +67,7 @@ fn run(args: &Args) -> Result {
         return Err(Failure::misuse(message));
     }
     let mut archive = Archive::open(&args.path)?;
-    recovery::recover(&mut archive);
+    archive.recover(recovery::given());
     health::refuse_own_file(&args.path, &args.output)?;
     health::refuse_empty(&args.path, &archive)?;
     let to = args.output.display();

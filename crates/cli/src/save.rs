@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use timeline::live_file;
 use timeline_archive::Archive;
+use timeline_reading::{Extent, Holder, Log};
+use timeline_search::Query;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -14,8 +16,8 @@ use crate::format::{Bytes, agree, things};
 use crate::health;
 use crate::output;
 use crate::recovery::Executables;
-use crate::target::{Opened, Target};
-use crate::unmatched::{self, Whole};
+use crate::target::Target;
+use crate::unmatched;
 use crate::verb::Verb;
 
 /// Save a snapshot of a timeline to a file, even while programs log
@@ -133,14 +135,15 @@ fn put_out(file: &Path, bytes: u64) -> Result {
 }
 
 fn to_file(args: &Args, file: &Path) -> Result {
-    match args.target.open()? {
-        Opened::Ring(at) => {
-            let query = args.filters.query();
+    let query = args.filters.query();
+    let log = args.target.open(Extent::Whole)?;
+    match log.holder() {
+        Holder::Ring(at) => {
             let is_all = query.is_empty();
             let saved = match is_all {
                 true => at.save(file)?,
                 false => {
-                    let mut filter = query.on(&*at);
+                    let mut filter = query.on(&**at);
                     at.save_only(file, |event| filter.matches(event))?
                 }
             };
@@ -153,23 +156,22 @@ fn to_file(args: &Args, file: &Path) -> Result {
                 lost += &format!("; {left_out} left out by the filter");
             }
             tell(args, file, saved.events, saved.bytes, &lost)?;
-            unmatched::tell(&query, &[Whole::Ring(&at)]);
         }
-        Opened::Archive(archive) => save(&archive, args, file)?,
+        Holder::Archive(archive) => return save(&log, archive, &query, args, file),
     }
+    unmatched::tell(&query, &[&log]);
     Ok(())
 }
 
-fn save(archive: &Archive, args: &Args, file: &Path) -> Result {
+fn save(log: &Log, archive: &Archive, query: &Query, args: &Args, file: &Path) -> Result {
     health::refuse_own_file(args.target.path(), file)?;
     health::refuse_empty(args.target.path(), archive)?;
-    let query = args.filters.query();
     if !query.is_empty() {
         let saved = archive.save_where(file, &mut query.on(archive))?;
         let left_out = things(saved.left_out, "event");
         let lost = format!("; {left_out} left out by the filter");
         tell(args, file, saved.events, saved.bytes, &lost)?;
-        unmatched::tell(&query, &[Whole::Archive(archive)]);
+        unmatched::tell(query, &[log]);
         health::report(args.target.path(), archive, saved.lost);
         return Ok(());
     }

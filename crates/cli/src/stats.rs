@@ -9,13 +9,14 @@ use clap::ValueEnum;
 use serde_json::json;
 use timeline::{Definition, Event, EventId, Layout, Order, Source, Value};
 use timeline_reading::json::write_line;
+use timeline_reading::{Extent, Log, Request};
 
 use crate::args::Example;
 use crate::failure::Result;
 use crate::filters::Filters;
 use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
+use crate::health;
 use crate::output;
-use crate::reading::Reading;
 use crate::recovery::Executables;
 use crate::target::Target;
 use crate::time::Span;
@@ -100,22 +101,23 @@ fn run(args: &Args) -> Result {
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     // All are opened before anything is counted.
-    let readings = [&args.target].into_iter().chain(&others).map(Reading::open);
-    let readings: Vec<_> = readings.collect::<Result<_>>()?;
+    let logs = [&args.target].into_iter().chain(&others);
+    let logs: Vec<Log> = logs
+        .map(|target| target.open(Extent::Indexed))
+        .collect::<Result<_>>()?;
     let mut all = All::default();
     let mut read = Vec::new();
-    for reading in &readings {
-        let mut stats = Stats::new(reading.source());
-        let mut events = reading.wanted(Order::OldestFirst, &query);
+    for log in &logs {
+        let mut stats = Stats::new(log.source());
+        let mut events = log.stream(Request::new(Order::OldestFirst).query(&query));
         events.by_ref().for_each(|event| stats.add(&event));
         stats.set_apart();
         all.add(&stats, args.by);
         read.push(events);
     }
     all.print(args)?;
-    let wholes: Vec<_> = readings.iter().map(Reading::whole).collect();
-    unmatched::tell(&query, &wholes);
-    read.iter().try_for_each(|events| events.report())
+    unmatched::tell(&query, &logs.iter().collect::<Vec<_>>());
+    read.iter().try_for_each(health::report_stream)
 }
 
 /// The counts of all.

@@ -1,16 +1,14 @@
 //! The timeline or archive of a verb: found by its name, or because it is the only one.
 
-use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read};
+use std::fs::File;
+use std::io::{self, IsTerminal};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use timeline::dump::printable;
-use timeline::layout::MAGIC;
-use timeline::{Attached, Control, Error, ErrorKind as Kind, Owner, is_former, looks_like};
-use timeline_archive::Archive;
-use timeline_search::open_archive;
+use timeline::{Attached, Control, Error, ErrorKind, Owner, is_former};
+use timeline_reading::{Extent, Log, begins_like_archive};
 
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -31,14 +29,6 @@ pub struct Target {
 
     #[arg(skip)]
     chosen: bool,
-}
-
-/// The timeline or archive that was found.
-pub enum Opened {
-    /// A timeline, live or not, or a snapshot.
-    Ring(Box<Attached>),
-    /// The archive of one or several of them.
-    Archive(Box<Archive>),
 }
 
 impl Target {
@@ -123,65 +113,20 @@ impl Target {
         explain(self.path(), error)
     }
 
-    /// Opens it for reading. A file that does not begin like a timeline is an archive, if any part
-    /// of one is in it. All of an archive is read.
-    pub fn open(&self) -> Result<Opened> {
-        self.open_by(&|path| Archive::open(path))
-    }
-
-    /// Like `open`, but reads only a small part of an archive that has an index.
-    pub fn open_indexed(&self) -> Result<Opened> {
-        self.open_by(&|path| open_archive(path))
-    }
-
-    /// Like `open_indexed`, for the newest `count` events only: it reads no more of a rotated
-    /// archive than they need.
-    pub fn open_newest(&self, count: usize) -> Result<Opened> {
-        self.open_by(&|path| match count {
-            usize::MAX => open_archive(path),
-            _ if path.is_dir() => Archive::open_newest(path, count),
-            _ => open_archive(path),
-        })
-    }
-
-    fn open_by(&self, open: &dyn Fn(&Path) -> timeline_archive::Result<Archive>) -> Result<Opened> {
+    /// Opens it for reading, and as much of an archive. Lost texts of an archive are looked for in
+    /// executables.
+    pub fn open(&self, extent: Extent) -> Result<Log> {
         if self.path() == Path::new("-") {
             return standard_input();
         }
-        let path = self.path();
-        let archive = |mut archive| {
-            recovery::recover(&mut archive);
-            Ok(Opened::Archive(Box::new(archive)))
-        };
-        let error = match Attached::open(path) {
-            Ok(at) => {
-                RaisedLevel::new(&at).restore();
-                return Ok(Opened::Ring(Box::new(at)));
-            }
-            Err(error) => error,
-        };
-        if path.is_dir() {
-            return archive(open(path)?);
+        let log = Log::open(self.path(), extent).map_err(|error| match error {
+            timeline_reading::Error::Timeline(error) => self.explain(error),
+            other => other.into(),
+        })?;
+        if let Some(at) = log.ring() {
+            RaisedLevel::new(at).restore();
         }
-        if !matches!(
-            error.kind(),
-            Kind::NotATimeline | Kind::Corrupt | Kind::NotFound
-        ) {
-            return Err(explain(path, error));
-        }
-        match open(path) {
-            Ok(found) if !begins_with(path, &MAGIC) => archive(found),
-            Err(timeline_archive::Error::NotAnArchive { found, .. })
-                if !found.starts_with(&MAGIC) =>
-            {
-                Err(Failure::Message(format!(
-                    "{} is neither a timeline nor an archive: it is {}",
-                    path.display(),
-                    looks_like(&found)
-                )))
-            }
-            _ => Err(explain(path, error)),
-        }
+        Ok(log.recovered(recovery::given()))
     }
 }
 
@@ -206,13 +151,17 @@ pub fn standard_input_file() -> Result<PathBuf> {
 }
 
 /// Reads a snapshot or an archive from standard input.
-fn standard_input() -> Result<Opened> {
+fn standard_input() -> Result<Log> {
     let path = standard_input_file()?;
     let shown = path.display().to_string();
-    Target::named(path).open().map_err(|failure| match failure {
-        Failure::Message(message) => Failure::Message(message.replace(&shown, "standard input")),
-        other => other,
-    })
+    let log = Target::named(path).open(Extent::Whole);
+    log.map(|log| log.shown_as("-".as_ref()))
+        .map_err(|failure| match failure {
+            Failure::Message(message) => {
+                Failure::Message(message.replace(&shown, "standard input"))
+            }
+            other => other,
+        })
 }
 
 /// Adds to an error a similar name, or for an archive, which has no writers to control, the verbs
@@ -220,11 +169,11 @@ fn standard_input() -> Result<Opened> {
 pub fn explain(path: &Path, error: Error) -> Failure {
     let mut message = permission::told(&error);
     let path_shown = path.display();
-    if error.kind() == Kind::NotFound {
+    if error.kind() == ErrorKind::NotFound {
         if let Some(meant) = meant(path) {
             message = format!("no timeline at {path_shown}; did you mean {meant}?");
         }
-    } else if is_archive(path) {
+    } else if begins_like_archive(path) {
         message = format!(
             "{path_shown} is an archive, not a timeline; info, dump, tail, search, stats, events, \
              histogram, outliers, watch, serve, save, index, export, verify and repair read \
@@ -259,22 +208,4 @@ pub fn meant(path: &Path) -> Option<String> {
 pub fn lacks_slash(path: &Path) -> bool {
     let slashed = PathBuf::from(format!("/{}", path.display()));
     path.components().count() == 1 && Attached::open(slashed).is_ok()
-}
-
-/// Whether it begins like an archive, or is a directory with files of one.
-fn is_archive(path: &Path) -> bool {
-    if let Ok(entries) = fs::read_dir(path) {
-        let mut paths = entries.flatten().map(|entry| entry.path());
-        return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
-    }
-    begins_with(path, &timeline_archive::MAGIC)
-}
-
-/// Whether it is a file that begins with `expected`. A pipe is not opened, because that would wait
-/// for a writer.
-fn begins_with(path: &Path, expected: &[u8]) -> bool {
-    let mut beginning = vec![0; expected.len()];
-    path.is_file()
-        && File::open(path).is_ok_and(|mut file| file.read_exact(&mut beginning).is_ok())
-        && beginning == expected
 }

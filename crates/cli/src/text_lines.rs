@@ -7,11 +7,11 @@ use timeline::{
     Definition, Event, Source,
     dump::{FRAME, Messages, Text, printable, printable_line, stack, took},
 };
+use timeline_reading::{EventTime, Programs};
 use timeline_search::Needle;
 
 use crate::columns::{Column, Shown, TimeForm};
 use crate::output;
-use crate::programs::Programs;
 use crate::style::Theme;
 use crate::thread_columns::{Threads, known, known_id, thread_name};
 use crate::time::{Form, WallClock};
@@ -41,37 +41,7 @@ pub struct Times {
     /// Of the first event that was printed.
     first: Option<u64>,
     /// The next older event.
-    older: Option<Moment>,
-}
-
-/// When an event was logged, as far as that is known.
-#[derive(Clone, Copy)]
-pub struct Moment {
-    /// Nanoseconds since 1970.
-    pub time: Option<u64>,
-    /// Ticks of its clock; 0 if they are not known.
-    pub ticks: u64,
-    /// Whether the event is an important one.
-    pub important: bool,
-}
-
-impl Moment {
-    /// That of this event.
-    pub fn of(at: &dyn Source, event: &Event) -> Moment {
-        Moment {
-            time: at.time(event),
-            ticks: event.ticks,
-            important: event.important,
-        }
-    }
-
-    /// The ticks since an older event of the same clock. Between an important event and another one
-    /// there are none, because they are not in one order.
-    pub fn cycles_since(&self, older: Moment) -> Option<u64> {
-        let are_known = self.ticks != 0 && older.ticks != 0;
-        (are_known && self.important == older.important)
-            .then(|| self.ticks.saturating_sub(older.ticks))
-    }
+    older: Option<EventTime>,
 }
 
 impl Times {
@@ -89,8 +59,12 @@ impl Times {
         }
     }
 
-    fn write(&mut self, event: Moment, out: &mut Text) {
-        let Moment { time, ticks, .. } = event;
+    fn write(&mut self, event: EventTime, out: &mut Text) {
+        let EventTime {
+            unix_nanos: time,
+            ticks,
+            ..
+        } = event;
         let first = *self.first.get_or_insert(time.unwrap_or(0));
         let older = self
             .older
@@ -102,7 +76,7 @@ impl Times {
                 None => format!("{ticks} ticks"),
             },
             TimeForm::Relative => seconds(time, Some(first)),
-            TimeForm::Delta => seconds(time, older.and_then(|older| older.time)),
+            TimeForm::Delta => seconds(time, older.and_then(|older| older.unix_nanos)),
             TimeForm::Cycles => {
                 let cycles = older.and_then(|older| event.cycles_since(older));
                 cycles.map_or(String::new(), |cycles| cycles.to_string())
@@ -175,13 +149,13 @@ impl<'a> TextLines<'a> {
 
     /// Says when the next older event was logged than the one that is written next. Otherwise it is
     /// the one written last.
-    pub fn set_older(&mut self, older: Option<Moment>) {
+    pub fn set_older(&mut self, older: Option<EventTime>) {
         self.times.older = older;
     }
 
     /// Says when the first event was logged, if another source had it.
-    pub fn set_first(&mut self, first: Moment) {
-        self.times.first = first.time.or(Some(0));
+    pub fn set_first(&mut self, first: EventTime) {
+        self.times.first = first.unix_nanos.or(Some(0));
     }
 
     /// Appends the names of the columns, and ends the line.
@@ -221,7 +195,7 @@ impl<'a> TextLines<'a> {
         needle: Option<&Needle>,
         out: &mut Text,
     ) -> std::fmt::Result {
-        let moment = Moment::of(self.at, event);
+        let moment = EventTime::of(self.at, event);
         let definition = self.at.definition(event.id);
         let priority = definition.and_then(|definition| definition.priority);
         let loud = self.theme.priority(priority);

@@ -6,8 +6,8 @@ use timeline::{
     Event, Priority, Source, Thread, ThreadRef,
     dump::{Text, printable},
 };
+use timeline_reading::Programs;
 
-use crate::programs::Programs;
 use crate::time::{Form, WallClock};
 
 /// A number of a core or node, unless it stands for an unknown one.

@@ -65,7 +65,7 @@ impl Verb for Args {
 
 fn run(args: &Args) -> Result {
     let mut archive = Archive::open(&args.path)?;
-    recovery::recover(&mut archive);
+    archive.recover(recovery::given());
     let (recoverable, incomplete) = archive.recoverable();
     let mut out = output::stdout();
     if args.json {

@@ -1,4 +1,9 @@
-//! Shows events: one conversion of a value to JSON, for the command, the server and exports.
+//! Reads logs (timelines, snapshots and archives) for the command, the server and exports.
+//!
+//! They are opened once, asked once, and shown in one way. A [`Log`] is opened by its path. A
+//! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`Merge`] is the
+//! stream of several logs. What came of reading is an [`Outcome`]. [`json`] is the one conversion of
+//! a value to JSON.
 //!
 //! # Example
 //! ```
@@ -10,4 +15,25 @@
 //! assert_eq!(text.as_bytes(), b"1.1");
 //! ```
 
+mod durations;
+mod error;
+mod event_time;
 pub mod json;
+mod log;
+mod merge;
+mod programs;
+mod request;
+mod sieve;
+mod stream;
+mod unknown;
+
+pub use durations::Pairing;
+pub use error::{Error, Result};
+pub use event_time::EventTime;
+pub use log::{Extent, Holder, Log, begins_like_archive};
+pub use merge::{LogEvent, Merge};
+pub use programs::Programs;
+pub use request::Request;
+pub use sieve::Sieve;
+pub use stream::{Outcome, Stream};
+pub use unknown::{unknown_definitions, unknown_names, unknown_threads};

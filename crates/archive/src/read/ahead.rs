@@ -60,7 +60,7 @@ pub fn threads_for(blocks: usize) -> usize {
 /// The numbers of the blocks that may have wanted events, about in the order in which a reader by
 /// time gets to them.
 pub fn blocks_to_read(archive: &Archive, order: Order, select: &mut dyn Select) -> Vec<usize> {
-    let one_ring = archive.magics().count() < 2;
+    let one_ring = archive.has_one_ring();
     let wanted = archive.units().filter(|unit| {
         let may_be = unit.block && !unit.important;
         may_be && select.wants_unit(unit)

@@ -307,6 +307,12 @@ impl Archive {
         self.contents.magics().into_iter()
     }
 
+    /// Whether all events are of one ring, so that their ticks are of one clock. Otherwise only
+    /// their times can be compared.
+    pub fn has_one_ring(&self) -> bool {
+        self.contents.magics().len() < 2
+    }
+
     /// The program and ring of this thread's events.
     pub fn program(&self, thread: ThreadRef) -> Option<&Preamble> {
         self.preamble(self.names.ring(thread).0)

@@ -98,7 +98,6 @@ impl<'a> View<'a> {
         let mut text = Vec::new();
         let newest = Newest {
             events: self.at.events(Order::NewestFirst),
-            wanted: |_: &Event| true,
             most: count,
             have_one_clock: |_: &Event, _: &Event| true,
         };

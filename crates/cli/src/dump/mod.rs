@@ -9,23 +9,22 @@ use std::path::PathBuf;
 
 use timeline::{
     Event, Order, Source,
-    dump::{Durations, Newest, Table, Text},
+    dump::{Newest, Table, Text},
 };
+use timeline_reading::{Extent, Log, Request, Stream};
 
 use crate::args::{ANY, Example, number};
 use crate::columns::Shown;
-use crate::durations::events_with_edges;
 use crate::failure::Result;
-use crate::filters::{Filters, Wanted, report_missed};
+use crate::filters::{Filters, report_missed};
 use crate::health;
 use crate::json::Lines;
 use crate::output;
-use crate::programs::Programs;
 use crate::recovery::Executables;
 use crate::style::Theme;
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::thread_columns::ThreadColumns;
-use crate::unmatched::{self, Whole};
+use crate::unmatched;
 use crate::verb::Verb;
 
 /// Print the events of a timeline or an archive, newest to oldest
@@ -181,48 +180,22 @@ fn run(args: &Args) -> Result {
         // Nobody knows how far back the newest wanted ones are.
         false => usize::MAX,
     };
-    match args.target.open_newest(most)? {
-        Opened::Ring(at) => {
-            let mut wanted = Wanted::new(&query, &*at);
-            let events = Durations::new(&*at, at.events(Order::NewestFirst));
-            show(&*at, None, events, &mut wanted, args)?;
-            wanted.report();
-            unmatched::tell(&query, &[Whole::Ring(&at)]);
-            Ok(at.intact()?)
-        }
-        Opened::Archive(archive) => {
-            let order = Order::NewestFirst;
-            let (mut events, mut wanted) = events_with_edges(&archive, order, &query);
-            let programs = Some(Programs::of(&archive));
-            show(
-                &*archive,
-                programs,
-                Durations::new(&*archive, events.by_ref()),
-                &mut wanted,
-                args,
-            )?;
-            let missed = events.missed_before_others();
-            report_missed(missed.saturating_add(wanted.missed()));
-            unmatched::tell(&query, &[Whole::Archive(&archive)]);
-            health::report(args.target.path(), &archive, events.lost());
-            Ok(())
-        }
-    }
+    let log = args.target.open(Extent::Newest(most))?;
+    let request = Request::new(Order::NewestFirst).query(&query);
+    let mut stream = log.stream(request.with_durations());
+    show(&log, &mut stream, args)?;
+    report_missed(stream.outcome()?.missed);
+    unmatched::tell(&query, &[&log]);
+    health::report_stream(&stream)
 }
 
-/// Prints events, newest first.
-fn show(
-    at: &dyn Source,
-    programs: Option<Programs>,
-    events: impl Iterator<Item = Event>,
-    wanted: &mut Wanted,
-    args: &Args,
-) -> Result {
+/// Prints the events of a log, newest first.
+fn show(log: &Log, events: &mut Stream, args: &Args) -> Result {
+    let (at, programs) = (log.source(), log.programs());
     let mut out = output::stdout();
     let several_clocks = programs.filter(|programs| !programs.share_a_clock());
     let newest = Newest {
         events,
-        wanted: |event: &Event| wanted.has(event),
         most: args.max_entries.unwrap_or(usize::MAX),
         have_one_clock: |event: &Event, older: &Event| {
             several_clocks.is_none_or(|programs| programs.have_one_clock(event, older))
@@ -243,7 +216,7 @@ fn show(
 /// is given.
 pub fn text<I: Iterator<Item = Event>>(
     at: &dyn Source,
-    newest: Newest<I, impl FnMut(&Event) -> bool, impl Fn(&Event, &Event) -> bool>,
+    newest: Newest<I, impl Fn(&Event, &Event) -> bool>,
     mut columns: Option<ThreadColumns>,
     theme: &Theme,
     out: &mut impl Write,

@@ -3,6 +3,7 @@
 use timeline::{Event, Order};
 use timeline_latency::intervals::{Lack, Missed};
 use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, each_duration};
+use timeline_reading::{Log, Request};
 use timeline_search::{Filter, Query};
 
 use super::Durations;
@@ -10,7 +11,6 @@ use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::health;
 use crate::output;
-use crate::reading::Reading;
 
 /// Finds durations. The filters are about the events that end them.
 pub struct Finding<'a> {
@@ -26,12 +26,12 @@ pub struct Finding<'a> {
 
 impl<'a> Finding<'a> {
     pub fn new(
-        reading: &'a Reading,
+        log: &'a Log,
         measures: &'a [Measure],
         durations: &Durations,
         query: &'a Query,
     ) -> Finding<'a> {
-        let source = reading.source();
+        let source = log.source();
         Finding {
             matcher: Matcher::new(measures, source),
             filter: query.on(source),
@@ -43,32 +43,32 @@ impl<'a> Finding<'a> {
     }
 
     /// What the ring has overwritten up to now, if it is one and has: none of that is read.
-    pub fn begin(&mut self, reading: &Reading) -> Option<Missed> {
-        self.overwritten_before = self.overwritten_before.or_else(|| overwritten(reading));
+    pub fn begin(&mut self, log: &Log) -> Option<Missed> {
+        self.overwritten_before = self.overwritten_before.or_else(|| overwritten(log));
         self.overwritten_before
     }
 
     /// Tells `found` of all durations that there are, in the order of their ends, and which series
     /// there are so far.
-    pub fn all<F>(&mut self, reading: &Reading, mut found: F) -> Result
+    pub fn all<F>(&mut self, log: &Log, mut found: F) -> Result
     where
         F: FnMut(&[Series], Found),
     {
-        let Some(archive) = reading.archive() else {
-            self.begin(reading);
-            let mut events = reading.events(Order::OldestFirst);
-            for event in events.by_ref() {
+        let Some(archive) = log.archive() else {
+            self.begin(log);
+            let mut stream = log.stream(Request::new(Order::OldestFirst));
+            for event in stream.by_ref() {
                 self.add(&event, &mut found);
             }
-            self.overwritten = overwritten(reading);
-            return events.report();
+            self.overwritten = overwritten(log);
+            return health::report_stream(&stream);
         };
         let wanted = Wanted {
             longest: self.longest,
             ..Wanted::new(self.query)
         };
         let lost = each_duration(archive, &mut self.matcher, &wanted, &mut found);
-        health::report(reading.path(), archive, lost);
+        health::report(log.path(), archive, lost);
         Ok(())
     }
 
@@ -143,8 +143,8 @@ impl<'a> Finding<'a> {
 }
 
 /// What a ring has overwritten, from its creation on, if it is one and has.
-fn overwritten(reading: &Reading) -> Option<Missed> {
-    let info = reading.ring()?.info();
+fn overwritten(log: &Log) -> Option<Missed> {
+    let info = log.ring()?.info();
     let entries = info.entries_written.saturating_sub(info.entries_held);
     let until = info.complete_since_unix_nanos;
     until.filter(|_| entries > 0).map(|until| Missed {

@@ -1,17 +1,10 @@
 //! The options that say which durations are wanted, and the durations of a timeline or an archive.
 //!
-//! found.rs finds the durations, and pairing.rs adds them to the events that are shown; edges.rs
-//! reads what that takes. partial.rs does both for events from the middle of an archive.
+//! found.rs finds the durations.
 
-mod edges;
 mod found;
-mod pairing;
-mod partial;
 
-pub use edges::events_with_edges;
 pub use found::Finding;
-pub use pairing::{Paired, Pairing};
-pub use partial::PartialPairing;
 
 use std::sync::LazyLock;
 

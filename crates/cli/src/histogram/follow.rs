@@ -4,6 +4,7 @@
 use timeline::{Event, FollowFrom};
 use timeline_latency::Measure;
 use timeline_latency::intervals::{Lack, Missed};
+use timeline_reading::{Extent, Holder, Log};
 use timeline_search::Query;
 
 use super::Args;
@@ -12,23 +13,21 @@ use super::recording::{Recording, check_series, unit};
 use crate::durations::{Finding, refuse_unknown};
 use crate::failure::{Failure, Result};
 use crate::growth::{self, Growth};
-use crate::reading::Reading;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::{Pause, Signals, Woken};
-use crate::target::Opened;
 use crate::time::now;
-use crate::unmatched::{self, Whole};
+use crate::unmatched;
 
 /// Prints or writes intervals until a signal comes, or nothing can come any more.
 pub fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     let query = args.filters.query();
     let measures = args.measures()?;
-    let mut reading = Reading::open_whole(&args.target)?;
-    refuse_unknown(reading.source(), &measures, reading.can_grow())?;
-    match reading.ring() {
-        Some(at) => unmatched::tell_so_far(&query, &[Whole::Ring(at)]),
-        None => unmatched::tell(&query, &[reading.whole()]),
+    let mut log = args.target.open(Extent::Whole)?;
+    refuse_unknown(log.source(), &measures, log.can_grow())?;
+    match log.ring() {
+        Some(_) => unmatched::tell_so_far(&query, &[&log]),
+        None => unmatched::tell(&query, &[&log]),
     }
     let mut following = Following {
         args,
@@ -40,13 +39,13 @@ pub fn run(args: &Args) -> Result {
         end: None,
     };
     let mut begin = (FollowFrom::Now, now());
-    while let Ended::Replaced(next) = following.run(&reading, begin)? {
-        if let Some(before) = reading.ring() {
+    while let Ended::Replaced(next) = following.run(&log, begin)? {
+        if let Some(before) = log.ring() {
             restart::report(before, &next);
         }
         // Of the next run, even the first events matter.
         begin = (FollowFrom::Start, next.info().created_unix_nanos);
-        reading = Reading::of(&args.target, Opened::Ring(next));
+        log = Log::of_ring(args.target.path(), next);
         following.recording.next_source();
     }
     following.output.finish()?;
@@ -69,11 +68,11 @@ struct Following<'a> {
 impl Following<'_> {
     /// Follows one timeline or archive until it ends, or another timeline takes its name. What
     /// comes is of after the second part of `begin`.
-    fn run(&mut self, reading: &Reading, begin: (FollowFrom, u64)) -> Result<Ended> {
+    fn run(&mut self, log: &Log, begin: (FollowFrom, u64)) -> Result<Ended> {
         let (args, (from, mut read_at)) = (self.args, begin);
-        let mut events = New::of(reading, from)?;
-        let mut finding = Finding::new(reading, self.measures, &args.durations, self.query);
-        let live = reading.ring().filter(|at| !at.is_snapshot());
+        let mut events = New::of(log, from)?;
+        let mut finding = Finding::new(log, self.measures, &args.durations, self.query);
+        let live = log.ring().filter(|at| !at.is_snapshot());
         let mut restart = live.map(|at| Restart::new(at, args.target.path()));
         let (mut pause, mut batch, mut next) = (Pause::new(), Vec::new(), None);
         // The last time at which surely no other timeline had the name.
@@ -103,7 +102,7 @@ impl Following<'_> {
             // A batch need not have all events that were logged before `time`, and the events of
             // the next timeline may be as old as the last time at which there was none.
             let newest = batch.last();
-            let reached = newest.map_or(Some(alone_at), |event| reading.source().time(event));
+            let reached = newest.map_or(Some(alone_at), |event| log.source().time(event));
             if let Some(reached) = reached {
                 self.recording.intervals.pass(reached);
             }
@@ -157,12 +156,11 @@ enum New<'a> {
 }
 
 impl<'a> New<'a> {
-    fn of(reading: &'a Reading, from: FollowFrom) -> Result<New<'a>> {
-        match (reading.ring(), reading.archive()) {
-            (Some(at), _) => Ok(New::Ring(at, Box::new(at.follow(from)))),
-            (_, Some(archive)) => Ok(New::Archive(Growth::of(archive)?)),
-            (None, None) => Err(Failure::Message("nothing can be followed here".into())),
-        }
+    fn of(log: &'a Log, from: FollowFrom) -> Result<New<'a>> {
+        Ok(match log.holder() {
+            Holder::Ring(at) => New::Ring(at, Box::new(at.follow(from))),
+            Holder::Archive(archive) => New::Archive(Growth::of(archive)?),
+        })
     }
 
     /// Whether more may come than is there now.

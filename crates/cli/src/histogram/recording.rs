@@ -2,6 +2,7 @@
 
 use timeline_latency::intervals::{Intervals, TagId};
 use timeline_latency::{Found, Matcher, Measure, Series, Unit};
+use timeline_reading::Extent;
 
 use super::Args;
 use super::output::{About, Output};
@@ -9,7 +10,6 @@ use crate::durations::{self, Finding};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
-use crate::reading::Reading;
 use crate::unmatched;
 
 /// Records durations under the tags of their series.
@@ -146,17 +146,17 @@ pub fn check_series(args: &Args, matcher: &Matcher) -> Result {
 /// Records all durations that there are.
 pub fn run(args: &Args) -> Result {
     let query = args.filters.query();
-    let reading = Reading::open(&args.target)?;
+    let log = args.target.open(Extent::Indexed)?;
     let measures = args.measures()?;
-    let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
+    let mut finding = Finding::new(&log, &measures, &args.durations, &query);
     let mut recording = Recording::new(args, &measures)?;
     let mut output = Output::new(args, About::of(&args.target, &measures))?;
     // Before the events are read: it stands before them.
-    if let Some(missed) = finding.begin(&reading) {
+    if let Some(missed) = finding.begin(&log) {
         output.miss(missed);
     }
     let mut result = Ok(());
-    finding.all(&reading, |series, found| {
+    finding.all(&log, |series, found| {
         if result.is_ok() {
             recording.add(series, &found);
             result = output.take(&mut recording.intervals, unit(series));
@@ -172,7 +172,7 @@ pub fn run(args: &Args) -> Result {
         output.miss(missed);
     }
     output.finish()?;
-    unmatched::tell(&query, &[reading.whole()]);
+    unmatched::tell(&query, &[&log]);
     finding.report();
     recording.report();
     Ok(())

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use timeline::{Bound, ClockKind, ClockReason, DEFAULT_ENTRIES, Info, Level, Writer};
 use timeline_reading::json::write_line;
+use timeline_reading::{Extent, Holder};
 
 use crate::args::Example;
 use crate::channel;
@@ -19,7 +20,7 @@ use crate::format::{self, Bytes, Count, Rate, things};
 use crate::output::{self, Line};
 use crate::recovery::Executables;
 use crate::style::Theme;
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::time::{self, Form, Span, WallClock};
 use crate::verb::Verb;
 pub use object::object;
@@ -100,8 +101,9 @@ fn run(args: &Args) -> Result {
 /// Shows one of them. `follows`: whether it stands behind another one.
 fn show(target: &Target, as_json: bool, follows: bool) -> Result {
     let path = target.path().display().to_string();
-    let (object, kind, lines) = match target.open()? {
-        Opened::Ring(at) => {
+    let log = target.open(Extent::Whole)?;
+    let (object, kind, lines) = match log.holder() {
+        Holder::Ring(at) => {
             let info = at.info();
             at.intact()?;
             let has_writer = info.writers.iter().any(|writer| writer.alive);
@@ -115,15 +117,15 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
             object["threads"] = info.threads.into();
             object["threads_remembered"] = info.thread_capacity.into();
             object["events_of_forgotten_threads"] = forgotten.into();
-            let processes = processes::of_ring(&at);
+            let processes = processes::of_ring(at);
             object["processes"] = processes::objects(&processes).into();
             let mut lines = lines(&info, forgotten, &output::theme());
             let told = processes.iter().map(processes::line);
             lines.extend(told.map(|process| ("process", process.into())));
             (object, kind, lines)
         }
-        Opened::Archive(found) => {
-            let found = archive::Found::of(&found);
+        Holder::Archive(found) => {
+            let found = archive::Found::of(found);
             let lines = found.lines().into_iter();
             let lines = lines.map(|(label, text)| (label, text.into())).collect();
             (found.object(&path), "archive", lines)

@@ -13,9 +13,9 @@ use timeline::{
     Definition, Event, EventId, Interpolation, PerEvent, Source, Thread,
     dump::{Messages, Template, Text},
 };
+use timeline_reading::Programs;
 use timeline_reading::json::{push_number, to_string};
 
-use crate::programs::Programs;
 use crate::thread_columns::{Threads, known, known_id};
 use crate::time::TwoForms;
 use line_end::LineEnd;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use timeline::{Event, EventId, Layout, Order, Source, SpanKey, ThreadRef};
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
 use timeline_latency::{Found, Series};
+use timeline_reading::{Log, Pairing, Request};
 
-use crate::durations::Pairing;
 use crate::failure::Result;
-use crate::reading::Reading;
+use crate::health;
 
 /// The events inside of spans.
 pub struct Inside<'a> {
@@ -27,12 +27,7 @@ pub struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    pub fn new(
-        reading: &'a Reading,
-        series: &'a [Series],
-        spans: &'a [Found],
-        most: usize,
-    ) -> Inside<'a> {
+    pub fn new(log: &'a Log, series: &'a [Series], spans: &'a [Found], most: usize) -> Inside<'a> {
         let mut threads = HashMap::<_, Vec<usize>>::new();
         let mut keyed = Vec::new();
         for (number, span) in spans.iter().enumerate() {
@@ -45,7 +40,7 @@ impl<'a> Inside<'a> {
             }
         }
         Inside {
-            source: reading.source(),
+            source: log.source(),
             series,
             spans,
             events: vec![(Vec::new(), 0); spans.len()],
@@ -57,16 +52,16 @@ impl<'a> Inside<'a> {
     }
 
     /// Reads the events.
-    pub fn read(&mut self, reading: &Reading) -> Result {
+    pub fn read(&mut self, log: &Log) -> Result {
         let times = self.spans.iter().map(|span| (span.begin, span.end));
         let select = Times(times.collect());
-        let mut events = reading.events_where(Order::OldestFirst, select);
+        let mut stream = log.stream_of(Request::new(Order::OldestFirst), select);
         let mut pairing = Pairing::new(self.source);
-        for mut event in events.by_ref() {
+        for mut event in stream.by_ref() {
             pairing.add(&mut event);
             self.add(&event);
         }
-        events.report()
+        health::report_stream(&stream)
     }
 
     fn add(&mut self, event: &Event) {

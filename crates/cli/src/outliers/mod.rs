@@ -8,13 +8,13 @@ mod slowest;
 use std::io::Write;
 
 use timeline_latency::Series;
+use timeline_reading::Extent;
 
 use crate::args::{ANY, Example, number};
 use crate::durations::{self, Durations, Finding};
 use crate::failure::Result;
 use crate::filters::Filters;
 use crate::output;
-use crate::reading::Reading;
 use crate::recovery::Executables;
 use crate::target::Target;
 use crate::unmatched;
@@ -119,12 +119,12 @@ impl Verb for Args {
 fn run(args: &Args) -> Result {
     let query = args.filters.query();
     // It is read twice.
-    let reading = Reading::open_still(&args.target)?;
+    let log = args.target.open(Extent::Indexed)?.still()?;
     let measures = args.durations.measures();
-    let mut finding = Finding::new(&reading, &measures, &args.durations, &query);
+    let mut finding = Finding::new(&log, &measures, &args.durations, &query);
     let mut slowest = Slowest::new(args.max_spans);
     let (mut count, mut series) = (0_u64, Vec::<Series>::new());
-    finding.all(&reading, |all, found| {
+    finding.all(&log, |all, found| {
         count += 1;
         if series.len() < all.len() {
             series = all.to_vec();
@@ -133,12 +133,12 @@ fn run(args: &Args) -> Result {
     })?;
     finding.refuse_unknown()?;
     let spans = slowest.into_sorted();
-    let mut inside = Inside::new(&reading, &series, &spans, args.max_events);
+    let mut inside = Inside::new(&log, &series, &spans, args.max_events);
     if args.max_events > 0 {
-        inside.read(&reading)?;
+        inside.read(&log)?;
     }
     let mut out = output::stdout();
-    let mut printer = Printer::new(&reading);
+    let mut printer = Printer::new(&log);
     for (number, span) in spans.iter().enumerate() {
         let (events, more) = &inside.events[number];
         let series = &series[span.series];
@@ -148,7 +148,7 @@ fn run(args: &Args) -> Result {
         }
     }
     out.flush()?;
-    unmatched::tell(&query, &[reading.whole()]);
+    unmatched::tell(&query, &[&log]);
     finding.report();
     if count == 0 {
         output::say(durations::NONE);

@@ -9,13 +9,12 @@ use timeline::dump::{FRAME, Messages, Text, printable, printable_line, stack, to
 use timeline::{Definition, Edge, Event, EventId, Nanoseconds, Pairing, Source};
 use timeline_latency::{Found, Series};
 use timeline_reading::json::{to_string, value};
+use timeline_reading::{Log, Programs};
 
 use crate::failure::Result;
 use crate::format::things;
 use crate::json::Lines;
 use crate::output;
-use crate::programs::Programs;
-use crate::reading::Reading;
 use crate::style::Theme;
 use crate::thread_columns::thread_name;
 use crate::time::{Form, WallClock};
@@ -37,8 +36,8 @@ pub struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub fn new(reading: &'a Reading) -> Printer<'a> {
-        let (source, programs) = (reading.source(), reading.programs());
+    pub fn new(log: &'a Log) -> Printer<'a> {
+        let (source, programs) = (log.source(), log.programs());
         Printer {
             source,
             programs,

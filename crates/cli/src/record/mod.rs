@@ -7,11 +7,13 @@ mod runs;
 mod size;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::{Attached, is_former};
 use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
+use timeline_reading::Log;
 use timeline_search::Query;
 
 use crate::args::{ANY, Example, number};
@@ -24,7 +26,7 @@ use crate::restart::{self, Ended};
 use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::Target;
 use crate::time::parse_duration;
-use crate::unmatched::{self, Whole};
+use crate::unmatched;
 use crate::verb::Verb;
 use crate::waiting;
 use progress::{Progress, State};
@@ -223,7 +225,9 @@ fn run(args: &Args) -> Result {
     };
     let pause = |rest| signals.wait_for_signal(rest);
     if let Some(at) = waiting::wait(&args.target, pause, None)? {
-        unmatched::tell_so_far(&query, &[Whole::Ring(&at)]);
+        let at = Arc::new(at);
+        let log = Log::of_ring(args.target.path(), Arc::clone(&at));
+        unmatched::tell_so_far(&query, &[&log]);
         recording.record_all(at)?;
     }
     recording.end()
@@ -278,7 +282,7 @@ struct Recording<'a> {
 
 impl Recording<'_> {
     /// Records this run, and each one after it.
-    fn record_all(&mut self, mut at: Attached) -> Result {
+    fn record_all(&mut self, mut at: Arc<Attached>) -> Result {
         let mut last = None;
         loop {
             let before = at.former();
@@ -290,7 +294,7 @@ impl Recording<'_> {
                 Ended::Replaced(next) => {
                     restart::report(&at, &next);
                     last = Some(run_id(&at));
-                    at = *next;
+                    at = next.into();
                 }
             }
         }

@@ -5,24 +5,23 @@ use std::io::Write;
 
 use timeline::dump::{Messages, Text, printable};
 use timeline::{Event, Order, Source};
+use timeline_reading::{EventTime, Log, Sieve};
 use timeline_search::{Index, LineNumbers, Needle, Query, Selection, line_count, message_lines};
 
 use super::Args;
 use super::stats::Stats;
 use crate::failure::{INFALLIBLE, Result};
-use crate::filters::Wanted;
 use crate::json::LogLines;
 use crate::output;
-use crate::reading::Reading;
 use crate::style::Theme;
-use crate::text_lines::{Moment, TextLines};
+use crate::text_lines::TextLines;
 
 /// Searches the events of one source.
 pub struct Search<'a> {
     args: &'a Args,
     at: &'a dyn Source,
     needle: &'a Needle,
-    pub wanted: Wanted<'a>,
+    pub sieve: Sieve<'a>,
     messages: Messages<'a>,
     writer: Writer<'a>,
     pub order: Order,
@@ -30,8 +29,6 @@ pub struct Search<'a> {
     /// The path and a colon, if there are several.
     path_shown: String,
     pub has_numbers: bool,
-    /// Whether an archive leaves events out that meet not all conditions.
-    pub are_left_out: bool,
     numbers: LineNumbers,
     /// How many lines were found, and in how many events.
     pub found: u64,
@@ -68,13 +65,8 @@ enum Writer<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(
-        args: &'a Args,
-        reading: &'a Reading,
-        needle: &'a Needle,
-        query: &'a Query,
-    ) -> Search<'a> {
-        let (at, path) = (reading.source(), reading.path().display().to_string());
+    pub fn new(args: &'a Args, log: &'a Log, needle: &'a Needle, query: &'a Query) -> Search<'a> {
+        let (at, path) = (log.source(), log.path().display().to_string());
         let path = (args.words.len() > 2).then_some(path);
         let order = match args.reverse {
             true => Order::NewestFirst,
@@ -89,7 +81,7 @@ impl<'a> Search<'a> {
                 let lines = TextLines::shown(at, &args.shown, args.long);
                 Writer::Text(Box::new(
                     lines
-                        .among(reading.programs())
+                        .among(log.programs())
                         .named(path.as_deref().unwrap_or_default()),
                 ))
             }
@@ -99,9 +91,9 @@ impl<'a> Search<'a> {
             at,
             needle,
             // Lines are numbered before events are left out.
-            wanted: match has_numbers || reading.archive().is_none() {
-                true => Wanted::new(query, at),
-                false => Wanted::all(),
+            sieve: match has_numbers {
+                true => Sieve::new(query, at),
+                false => Sieve::all(),
             },
             messages: Messages::new(at),
             writer,
@@ -112,7 +104,6 @@ impl<'a> Search<'a> {
                 None => String::new(),
             },
             has_numbers,
-            are_left_out: !has_numbers && reading.archive().is_some() && !query.is_empty(),
             numbers: LineNumbers::new(order),
             found: 0,
             found_events: 0,
@@ -136,17 +127,15 @@ impl<'a> Search<'a> {
         !self.args.no_index && (query.is_empty() || !has_context)
     }
 
-    /// By which query an archive leaves events out before they come here: if no others are printed,
-    /// also those without the needle.
-    pub fn chosen(&self, reading: &Reading, query: &Query) -> Option<Query> {
-        if self.has_numbers || reading.archive().is_none() {
-            return None;
+    /// What events meet that come here: of an archive also the needle, if no others are printed.
+    /// Where lines are numbered, all come.
+    pub fn query(&self, log: &Log, query: &Query) -> Query {
+        let has_context = self.before_most > 0 || self.after_most > 0;
+        match (self.has_numbers, log.archive()) {
+            (true, _) => Query::default(),
+            (false, Some(_)) if !has_context => self.all_conditions(query),
+            (false, _) => query.clone(),
         }
-        let chosen = match self.before_most == 0 && self.after_most == 0 {
-            true => self.all_conditions(query),
-            false => query.clone(),
-        };
-        (!chosen.is_empty()).then_some(chosen)
     }
 
     /// What an event meets that is found.
@@ -190,7 +179,7 @@ impl<'a> Search<'a> {
         for event in events {
             self.looked_at += 1;
             let first = self.number(&event);
-            if !self.wanted.has(&event) {
+            if !self.sieve.wants(&event) {
                 continue;
             }
             self.made += 1;
@@ -260,7 +249,7 @@ impl<'a> Search<'a> {
         let has_context = self.before_most > 0 || self.after_most > 0;
         let is_apart = has_context && std::mem::take(&mut self.has_gap) && self.has_printed;
         self.has_printed = true;
-        let older = Some(Moment::of(self.at, &event));
+        let older = Some(EventTime::of(self.at, &event));
         let printed = Printed {
             event,
             first,
@@ -279,7 +268,7 @@ impl<'a> Search<'a> {
     fn print_text(
         &mut self,
         printed: &Printed,
-        older: Option<Moment>,
+        older: Option<EventTime>,
         out: &mut impl Write,
     ) -> Result {
         let Writer::Text(lines) = &mut self.writer else {

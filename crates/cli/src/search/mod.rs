@@ -11,16 +11,17 @@ use std::path::Path;
 use std::time::Instant;
 
 use timeline::{Attached, Order};
-use timeline_archive::{Archive, Select};
+use timeline_archive::Select;
+use timeline_reading::{Extent, Log, Request, Stream};
 use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
 
 use crate::args::{ANY, Example, number};
 use crate::columns::Shown;
 use crate::failure::{Failure, Result};
 use crate::filters::{Filters, report_missed};
+use crate::health;
 use crate::indexing;
 use crate::output;
-use crate::reading::{Events, Reading};
 use crate::recovery::Executables;
 use crate::target::Target;
 use crate::unmatched;
@@ -234,30 +235,27 @@ fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     // All are opened before anything is printed.
     let targets = targets(paths)?;
-    let open = if args.no_index {
-        Reading::open_whole
-    } else {
-        Reading::open
+    let extent = match args.no_index {
+        true => Extent::Whole,
+        false => Extent::Indexed,
     };
-    let readings = targets.iter().map(|target| {
+    let logs = targets.iter().map(|target| {
         let begun = Instant::now();
-        let reading = open(target).map_err(|failure| swapped(failure, target.path(), args));
-        reading.map(|reading| (reading, begun.elapsed()))
+        let log = target.open(extent);
+        let log = log.map_err(|failure| swapped(failure, target.path(), args));
+        log.map(|log| (log, begun.elapsed()))
     });
-    let readings: Vec<_> = readings.collect::<Result<_>>()?;
-    for (reading, opened) in &readings {
-        let mut stats = Stats::of(reading.path(), *opened);
-        found += search(args, reading, &needle, &query, &mut stats, &mut out)?;
+    let logs: Vec<_> = logs.collect::<Result<_>>()?;
+    for (log, opened) in &logs {
+        let mut stats = Stats::of(log.path(), *opened);
+        found += search(args, log, &needle, &query, &mut stats, &mut out)?;
         out.flush()?;
         if args.stats {
             stats.say(args.json);
         }
     }
-    let all: Vec<_> = readings
-        .iter()
-        .map(|(reading, _)| reading.whole())
-        .collect();
-    unmatched::tell(&query, &all);
+    let logs: Vec<_> = logs.iter().map(|(log, _)| log).collect();
+    unmatched::tell(&query, &logs);
     match found {
         0 => Err(Failure::NothingFound),
         _ => Ok(()),
@@ -314,19 +312,19 @@ fn targets(paths: &[OsString]) -> Result<Vec<Target>> {
 /// Searches one timeline or archive. Returns how many lines were found.
 fn search(
     args: &Args,
-    reading: &Reading,
+    log: &Log,
     needle: &Needle,
     query: &Query,
     stats: &mut Stats,
     out: &mut impl Write,
 ) -> Result<u64> {
-    let mut search = Search::new(args, reading, needle, query);
+    let mut search = Search::new(args, log, needle, query);
     let begun = Instant::now();
-    let archive = reading.archive().filter(|_| search.can_use_index(query));
-    let mut index = archive.map(|archive| indexing::of(reading.path(), archive));
+    let archive = log.archive().filter(|_| search.can_use_index(query));
+    let mut index = archive.map(|archive| indexing::of(log.path(), archive));
     let selection = index.as_mut().map(|(index, is_made)| {
         let selection = search.choose(index, stats);
-        if index.is_damaged() && indexing::update(index, reading.path(), || true).is_ok() {
+        if index.is_damaged() && indexing::update(index, log.path(), || true).is_ok() {
             *is_made = true;
             return search.choose(index, stats);
         }
@@ -345,93 +343,72 @@ fn search(
     if search.has_numbers && args.reverse {
         let index = index.as_ref().map(|(index, _)| index);
         let rest = index.map(Index::rest);
-        search.count_lines(events(reading, Order::OldestFirst, rest), index);
+        search.count_lines(stream(log, Order::OldestFirst, rest), index);
     }
-    match reading.archive() {
-        Some(archive) if args.stats => {
-            let counted = Counted::new(archive);
-            search_counted(
-                &mut search,
-                (reading, archive),
-                query,
-                selection,
-                &counted,
-                out,
-            )?;
-            stats.take(counted.counts());
-            stats.bytes_of_all = archive.units().map(|unit| unit.place.len() as u64).sum();
-        }
-        _ => {
-            search_chosen(&mut search, reading, query, selection, out)?;
-            (stats.looked_at, stats.made) = (search.looked_at, search.made);
-        }
+    let counted = log.archive().filter(|_| args.stats).map(Counted::new);
+    search_events(&mut search, log, query, (selection, counted.as_ref()), out)?;
+    (stats.looked_at, stats.made) = (search.looked_at, search.made);
+    if let (Some(archive), Some(counted)) = (log.archive(), &counted) {
+        stats.take(counted.counts());
+        stats.bytes_of_all = archive.units().map(|unit| unit.place.len() as u64).sum();
     }
     (stats.lines, stats.events) = (search.found, search.found_events);
     stats.search_ns = nanos(begun.elapsed());
     Ok(search.found)
 }
 
-/// Searches what is selected; all if there is no selection.
-fn search_chosen(
+/// Searches what is selected, or all if there is no selection, and counts what is read of an
+/// archive.
+fn search_events(
     search: &mut Search,
-    reading: &Reading,
+    log: &Log,
     query: &Query,
-    selection: Option<Selection>,
+    (selection, counted): (Option<Selection>, Option<&Counted>),
     out: &mut impl Write,
 ) -> Result {
-    let (Some(archive), Some(chosen)) = (reading.archive(), search.chosen(reading, query)) else {
-        return report(search, events(reading, search.order, selection), out);
+    let (needed, all) = (search.query(log, query), search.all_conditions(query));
+    let has_needle = needed.texts.len() == all.texts.len();
+    let needed = Some(&needed).filter(|needed| !needed.is_empty());
+    let Some(archive) = log.archive() else {
+        let request = Request::new(search.order);
+        let request = needed.map_or(request, |needed| request.query(needed));
+        return report(search, log.stream(request), query, out);
     };
+    if needed.is_none() && counted.is_none() {
+        return report(search, stream(log, search.order, selection), query, out);
+    }
     let make = || -> Box<dyn Select> {
-        match &selection {
-            Some(selection) => Box::new((selection.clone(), chosen.on(archive))),
-            None => Box::new(chosen.on(archive)),
+        let filter = || needed.map(|needed| needed.on(archive));
+        match (counted, selection.clone(), filter()) {
+            (Some(counted), selection, filter) => {
+                let found = (!has_needle).then(|| all.on(archive));
+                Box::new(counted.select(selection, filter, found))
+            }
+            (None, Some(selection), Some(filter)) => Box::new((selection, filter)),
+            (None, None, Some(filter)) => Box::new(filter),
+            (None, ..) => unreachable!("all events are read otherwise"),
         }
     };
     archive.read_ahead(search.order, make, |events| {
-        let events = Events::Archive(reading.path(), archive, Box::new(events));
-        report(search, events, out)
-    })
-}
-
-/// Likewise, and counts what is read.
-fn search_counted(
-    search: &mut Search,
-    (reading, archive): (&Reading, &Archive),
-    query: &Query,
-    selection: Option<Selection>,
-    counted: &Counted,
-    out: &mut impl Write,
-) -> Result {
-    let (chosen, all) = (search.chosen(reading, query), search.all_conditions(query));
-    let has_text = |chosen: &Query| chosen.texts.len() == all.texts.len();
-    let is_found = chosen.as_ref().is_some_and(has_text);
-    let make = || -> Box<dyn Select> {
-        let chosen = chosen.as_ref().map(|chosen| chosen.on(archive));
-        let found = (!is_found).then(|| all.on(archive));
-        Box::new(counted.select(selection.clone(), chosen, found))
-    };
-    archive.read_ahead(search.order, make, |events| {
-        let events = Events::Archive(reading.path(), archive, Box::new(events));
-        report(search, events, out)
+        report(search, Stream::of(log, events), query, out)
     })
 }
 
 /// Prints what is found among these events, and says what was missed.
-fn report(search: &mut Search, mut events: Events, out: &mut impl Write) -> Result {
-    search.all(events.by_ref(), out)?;
-    if search.are_left_out {
-        report_missed(events.missed());
-    } else {
-        search.wanted.report();
+fn report(search: &mut Search, mut stream: Stream, query: &Query, out: &mut impl Write) -> Result {
+    search.all(stream.by_ref(), out)?;
+    let missed = stream.outcome()?.missed;
+    // An event without the needle hides nothing that was asked for.
+    if !query.is_empty() {
+        report_missed(missed.saturating_add(search.sieve.missed()));
     }
-    events.report()
+    health::report_stream(&stream)
 }
 
 /// The selected events; all if there is no selection.
-fn events(reading: &Reading, order: Order, selection: Option<Selection>) -> Events<'_> {
+fn stream(log: &Log, order: Order, selection: Option<Selection>) -> Stream<'_> {
     match selection {
-        Some(selection) => reading.events_where(order, selection),
-        None => reading.events(order),
+        Some(selection) => log.stream_of(Request::new(order), selection),
+        None => log.stream(Request::new(order)),
     }
 }

@@ -9,6 +9,8 @@ mod together;
 
 use std::path::PathBuf;
 
+use timeline_reading::{Extent, Log};
+
 use crate::args::{ANY, Example, number};
 use crate::columns::Shown;
 use crate::failure::Result;
@@ -17,7 +19,7 @@ use crate::format::things;
 use crate::output;
 use crate::recovery::Executables;
 use crate::signals::Signals;
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::verb::Verb;
 use origin::Origin;
 use together::Together;
@@ -130,12 +132,12 @@ fn run(args: &Args) -> Result {
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     let targets = || [&args.target].into_iter().chain(&others);
-    let opened: Vec<Opened> = targets().map(Target::open).collect::<Result<_>>()?;
+    let logs = targets().map(|target| target.open(Extent::Whole));
+    let logs: Vec<Log> = logs.collect::<Result<_>>()?;
     let query = args.filters.query();
     let signals = Signals::catch()?;
-    let origins = targets().zip(opened).map(|(target, opened)| Origin {
-        path: target.path().into(),
-        opened,
+    let origins = logs.into_iter().map(|log| Origin {
+        log,
         args,
         query: &query,
         signals: &signals,

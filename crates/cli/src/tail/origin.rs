@@ -1,36 +1,21 @@
 //! What a tail is asked to follow, and what a look at it brings.
 
-use std::path::PathBuf;
-
-use timeline::Source;
 use timeline_latency::intervals::Lack;
+use timeline_reading::Log;
 use timeline_search::Query;
 
 use super::Args;
 use crate::restart::Ended;
 use crate::signals::Signals;
-use crate::target::Opened;
 
 /// What a part is made of.
 pub struct Origin<'q> {
-    /// The name that was given.
-    pub path: PathBuf,
-    pub opened: Opened,
+    pub log: Log,
     pub args: &'q Args,
     pub query: &'q Query,
     pub signals: &'q Signals,
     /// How many events to begin with; all that a ring holds if that is not said.
     pub first: Option<usize>,
-}
-
-impl Origin<'_> {
-    /// Its events and what they mean.
-    pub fn source(&self) -> &dyn Source {
-        match &self.opened {
-            Opened::Ring(at) => &**at,
-            Opened::Archive(archive) => &**archive,
-        }
-    }
 }
 
 /// What came of a look at new events.

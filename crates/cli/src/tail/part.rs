@@ -2,15 +2,13 @@
 
 use self_cell::self_cell;
 use timeline::Event;
+use timeline_reading::{EventTime, Holder};
 
 use super::archive::Recorded;
 use super::origin::{Look, Origin};
 use super::printer::Printer;
 use super::ring::Ring;
 use crate::failure::Result;
-use crate::programs::Programs;
-use crate::target::Opened;
-use crate::text_lines::Moment;
 
 /// What reads its events, and what shows them.
 struct Following<'a> {
@@ -37,15 +35,13 @@ pub struct Part<'q>(Cell<'q>);
 impl<'q> Part<'q> {
     pub fn new(origin: Origin<'q>) -> Result<Part<'q>> {
         let cell = Cell::try_new(Box::new(origin), |origin| {
-            let (reader, programs) = match &origin.opened {
-                Opened::Ring(at) => (Reader::Ring(Box::new(Ring::new(at, origin))), None),
-                Opened::Archive(archive) => {
-                    let recorded = Recorded::new(archive, origin)?;
-                    let programs = Programs::of(archive);
-                    (Reader::Archive(Box::new(recorded)), Some(programs))
+            let reader = match origin.log.holder() {
+                Holder::Ring(at) => Reader::Ring(Box::new(Ring::new(at, origin))),
+                Holder::Archive(archive) => {
+                    Reader::Archive(Box::new(Recorded::new(archive, origin)?))
                 }
             };
-            let printer = Printer::new(origin.source(), programs, origin);
+            let printer = Printer::new(origin);
             Ok(Following { reader, printer })
         });
         cell.map(Part)
@@ -56,7 +52,7 @@ impl<'q> Part<'q> {
     }
 
     /// Appends new events, as far as they are wanted, and says when they were logged.
-    pub fn look(&mut self, new: &mut Vec<(Event, Moment)>) -> Result<Look> {
+    pub fn look(&mut self, new: &mut Vec<(Event, EventTime)>) -> Result<Look> {
         self.0.with_dependent_mut(|origin, following| {
             let mut batch = Vec::new();
             let look = match &mut following.reader {
@@ -64,10 +60,9 @@ impl<'q> Part<'q> {
                 Reader::Archive(recorded) => recorded.look(&mut batch)?,
             };
             following.printer.notice_renames();
-            let moment = |event: &Event| Moment::of(origin.source(), event);
             new.extend(batch.into_iter().map(|event| {
-                let moment = moment(&event);
-                (event, moment)
+                let time = EventTime::of(origin.log.source(), &event);
+                (event, time)
             }));
             Ok(look)
         })

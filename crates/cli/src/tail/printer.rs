@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use timeline::{Event, Source, dump::Text};
+use timeline::{Event, dump::Text};
 use timeline_reading::json::to_string;
+use timeline_reading::{EventTime, Programs};
 
 use super::origin::Origin;
 use crate::columns::Column;
 use crate::failure::INFALLIBLE;
 use crate::json::Lines;
-use crate::programs::Programs;
-use crate::text_lines::{Moment, TextLines};
+use crate::text_lines::TextLines;
 
 /// Writes the events of one timeline or archive.
 pub struct Printer<'a> {
@@ -34,22 +34,19 @@ enum Writer<'a> {
 #[derive(Clone, Copy, Default)]
 pub struct Before {
     /// When the first of all was logged.
-    pub first: Option<Moment>,
+    pub first: Option<EventTime>,
     /// When the last one was logged.
-    pub last: Option<Moment>,
+    pub last: Option<EventTime>,
     /// Whether that was one of the same part.
     pub is_own: bool,
 }
 
 impl<'a> Printer<'a> {
-    /// A printer for the events of this timeline, or of these programs.
-    pub fn new(
-        at: &'a dyn Source,
-        programs: Option<Programs<'a>>,
-        origin: &'a Origin,
-    ) -> Printer<'a> {
-        let args = origin.args;
-        let path = origin.path.display().to_string();
+    /// A printer for the events of a log.
+    pub fn new(origin: &'a Origin) -> Printer<'a> {
+        let (log, args) = (&origin.log, origin.args);
+        let (at, programs) = (log.source(), log.programs());
+        let path = log.path().display().to_string();
         let writer = match args.json {
             true => Writer::Json {
                 lines: Box::new(Lines::new(at).among(programs)),
@@ -114,7 +111,7 @@ impl<'a> Printer<'a> {
                     lines.set_first(first);
                 }
                 // The ticks of two parts may be of two clocks.
-                lines.set_older(before.last.map(|last| Moment {
+                lines.set_older(before.last.map(|last| EventTime {
                     ticks: if before.is_own { last.ticks } else { 0 },
                     ..last
                 }));

@@ -2,18 +2,17 @@
 
 use timeline::{Attached, Event, Follow, FollowFrom};
 use timeline_latency::intervals::Lack;
+use timeline_reading::{Pairing, Sieve};
 
 use super::origin::{Look, Origin};
-use crate::durations::Pairing;
 use crate::failure::Result;
-use crate::filters::Wanted;
 use crate::restart::{Ended, Restart};
 
 /// Reads the events of one timeline until it ends.
 pub struct Ring<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
-    wanted: Wanted<'a>,
+    sieve: Sieve<'a>,
     pairing: Pairing<'a>,
     /// How many events to begin with, until they are found among those that the ring holds.
     first: Option<usize>,
@@ -24,10 +23,10 @@ pub struct Ring<'a> {
 impl<'a> Ring<'a> {
     /// Begins with the newest events that are asked for, or else with all of the ring.
     pub fn new(at: &'a Attached, origin: &'a Origin<'_>) -> Ring<'a> {
-        let wanted = Wanted::new(origin.query, at);
+        let sieve = Sieve::new(origin.query, at);
         let from = match origin.first {
             None => FollowFrom::Start,
-            Some(count) if wanted.are_all() => FollowFrom::Newest(count),
+            Some(count) if sieve.wants_all() => FollowFrom::Newest(count),
             // Nobody knows how far back the newest wanted ones are.
             Some(1..) => FollowFrom::Oldest,
             Some(0) => FollowFrom::Now,
@@ -36,9 +35,9 @@ impl<'a> Ring<'a> {
             at,
             follow: at.follow(from),
             first: origin.first.filter(|_| from == FollowFrom::Oldest),
-            wanted,
+            sieve,
             pairing: Pairing::new(at),
-            restart: Restart::new(at, &origin.path),
+            restart: Restart::new(at, origin.log.path()),
             next: None,
         }
     }
@@ -82,11 +81,11 @@ impl<'a> Ring<'a> {
         let new = batch.len() - known;
         let read = batch[known..].iter_mut();
         read.for_each(|event| self.pairing.add(event));
-        self.wanted.notice_renames();
+        self.sieve.notice_renames();
         let mut place = 0;
         batch.retain(|event| {
             place += 1;
-            place <= known || self.wanted.has(event)
+            place <= known || self.sieve.wants(event)
         });
         (new, missed, new == 0 && missed == 0)
     }

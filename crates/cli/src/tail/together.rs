@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use timeline::Event;
 use timeline_latency::intervals::Lack;
+use timeline_reading::{EventTime, Log};
 
 use super::origin::Origin;
 use super::part::Part;
@@ -17,9 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::restart::{self, Ended};
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
-use crate::target::Opened;
-use crate::text_lines::Moment;
-use crate::unmatched::{self, Whole};
+use crate::unmatched;
 
 /// All that is followed.
 pub struct Together<'q> {
@@ -35,7 +34,7 @@ pub struct Together<'q> {
 struct Place<'q> {
     part: Part<'q>,
     /// Events that are not printed yet, and how many of them may be.
-    waiting: VecDeque<(Event, Moment)>,
+    waiting: VecDeque<(Event, EventTime)>,
     ready: usize,
     end: Option<Ended>,
 }
@@ -107,12 +106,13 @@ impl<'q> Together<'q> {
             }
             let mut new = Vec::new();
             let look = place.part.look(&mut new)?;
-            let is_old = |moment: &Moment| is_one || moment.time.is_none_or(|time| time <= now);
+            let is_old =
+                |moment: &EventTime| is_one || moment.unix_nanos.is_none_or(|time| time <= now);
             place.ready += new.iter().take_while(|(_, moment)| is_old(moment)).count();
             place.waiting.extend(new);
             place.end = look.end;
             is_idle &= look.is_idle;
-            let path = place.part.origin().path.display();
+            let path = place.part.origin().log.path().display();
             let so = if is_one {
                 String::new()
             } else {
@@ -131,11 +131,11 @@ impl<'q> Together<'q> {
     /// Says which names of filters are nowhere.
     fn tell_unmatched(&self) {
         let origins = || self.places.iter().map(|place| place.part.origin());
-        let all: Vec<_> = origins().map(|one| Whole::from(&one.opened)).collect();
+        let logs: Vec<_> = origins().map(|one| &one.log).collect();
         let query = origins().next().expect("at least one").query;
-        match origins().any(|one| matches!(one.opened, Opened::Ring(_))) {
-            true => unmatched::tell_so_far(query, &all),
-            false => unmatched::tell(query, &all),
+        match logs.iter().any(|log| log.ring().is_some()) {
+            true => unmatched::tell_so_far(query, &logs),
+            false => unmatched::tell(query, &logs),
         }
     }
 
@@ -211,14 +211,13 @@ impl<'q> Together<'q> {
                     continue;
                 };
                 let origin = place.part.origin();
-                if let Opened::Ring(at) = &origin.opened {
+                if let Some(at) = origin.log.ring() {
                     restart::report(at, &next);
                 }
                 // The next event comes after none: its ticks may be of another clock.
                 self.before.last = None;
                 place.part = Part::new(Origin {
-                    path: origin.path.clone(),
-                    opened: Opened::Ring(next),
+                    log: Log::of_ring(origin.log.path(), next),
                     // Even its first events are wanted, and missed if they are overwritten.
                     first: None,
                     ..*origin
@@ -231,6 +230,6 @@ impl<'q> Together<'q> {
 }
 
 /// The time of an event; the least if it is not known.
-fn time(moment: &Moment) -> u64 {
-    moment.time.unwrap_or(0)
+fn time(moment: &EventTime) -> u64 {
+    moment.unix_nanos.unwrap_or(0)
 }

@@ -17,10 +17,12 @@ mod session;
 mod snapshots;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use timeline::{Attached, FollowFrom, Source};
 use timeline_latency::Condition;
+use timeline_reading::{Extent, Log};
 
 use crate::args::{Example, number};
 use crate::durations;
@@ -28,9 +30,8 @@ use crate::failure::{Failure, Result};
 use crate::filters::Filters;
 use crate::format::{Count, things};
 use crate::output;
-use crate::reading::Reading;
 use crate::signals::Signals;
-use crate::target::{Opened, Target};
+use crate::target::Target;
 use crate::time::parse_duration;
 use crate::trust::Trusted;
 use crate::verb::Verb;
@@ -181,16 +182,19 @@ fn run(args: &Args) -> Result {
     refuse_nonsense(args)?;
     let (gates, failed) = match opened(args)? {
         None => live(args, None)?,
-        Some(Opened::Ring(at)) if !at.is_snapshot() => {
-            refuse_unknown(args, &*at, true)?;
-            live(args, Some(*at))?
-        }
-        Some(recording) => {
-            refuse_actions(args)?;
-            let reading = Reading::of(&args.target, recording);
-            refuse_unknown(args, reading.source(), false)?;
-            (replay::report(&reading, args)?, 0)
-        }
+        Some(log) => match log.live().cloned() {
+            Some(at) => {
+                refuse_unknown(args, &*at, true)?;
+                // The timeline of a run that is over takes memory as long as anybody has it.
+                drop(log);
+                live(args, Some(at))?
+            }
+            None => {
+                refuse_actions(args)?;
+                refuse_unknown(args, log.source(), false)?;
+                (replay::report(&log, args)?, 0)
+            }
+        },
     };
     report(args, &gates);
     match (failed, gates.fired()) {
@@ -211,19 +215,19 @@ fn refuse_unknown(args: &Args, source: &dyn Source, can_grow: bool) -> Result {
 
 /// What is to be watched; `None` if there is no timeline of that name yet. The name of an archive
 /// is not waited for: nothing makes one that was meant.
-fn opened(args: &Args) -> Result<Option<Opened>> {
+fn opened(args: &Args) -> Result<Option<Log>> {
     let path = args.target.path();
     let is_archive = path.extension().is_some_and(|extension| extension == "tla");
     let may_come = path != Path::new("-") && !is_archive && !path.exists();
     if may_come && waiting::open_if_there(&args.target)?.is_none() {
         return Ok(None);
     }
-    args.target.open().map(Some)
+    args.target.open(Extent::Whole).map(Some)
 }
 
 /// Watches the timeline, or the first that takes its name. Also returns how many snapshots could
 /// not be saved.
-fn live(args: &Args, at: Option<Attached>) -> Result<(Gates, u64)> {
+fn live(args: &Args, at: Option<Arc<Attached>>) -> Result<(Gates, u64)> {
     let start = Instant::now();
     // Before anything is waited for: what can never be saved is no use to wait for.
     let snapshots = snapshots(args)?;
@@ -233,7 +237,7 @@ fn live(args: &Args, at: Option<Attached>) -> Result<(Gates, u64)> {
         Some(at) => (at, FollowFrom::Now),
         None => match waiting::wait(&args.target, |rest| signals.wait(rest), args.duration)? {
             // Of this run, even the first events matter.
-            Some(at) => (at, FollowFrom::Start),
+            Some(at) => (Arc::new(at), FollowFrom::Start),
             None => {
                 let none = Gates::new(args.when.len(), nanos(cooldown), args.max_firings);
                 return Ok((none, 0));

@@ -4,20 +4,21 @@ use std::io::Write;
 
 use timeline::Order;
 use timeline_latency::{Fired, Triggers};
+use timeline_reading::{Log, Request};
 
 use super::gate::Gates;
 use super::line::Printer;
 use super::note::is_own;
 use super::{Args, nanos};
 use crate::failure::Result;
+use crate::health;
 use crate::output;
-use crate::reading::Reading;
 use crate::unmatched;
 
 /// Prints all firings, by the times of events.
-pub fn report(reading: &Reading, args: &Args) -> Result<Gates> {
+pub fn report(log: &Log, args: &Args) -> Result<Gates> {
     let query = args.filters.query();
-    let triggers = Triggers::new(&args.when, &query, reading.source())
+    let triggers = Triggers::new(&args.when, &query, log.source())
         .holding(args.hold.map_or(0, nanos))
         .leaving_out(is_own);
     let cooldown = args.cooldown.map_or(0, nanos);
@@ -29,13 +30,13 @@ pub fn report(reading: &Reading, args: &Args) -> Result<Gates> {
         printer: Printer::new(args.json),
         out: output::stdout(),
     };
-    let mut events = reading.events(Order::OldestFirst);
+    let mut events = log.stream(Request::new(Order::OldestFirst));
     while !replay.gates.are_closed() {
         let Some(event) = events.next() else {
             replay.end()?;
             break;
         };
-        if let Some(time) = reading.source().time(&event) {
+        if let Some(time) = log.source().time(&event) {
             replay.pass(time)?;
         }
         let fired = &mut replay.fired;
@@ -45,8 +46,8 @@ pub fn report(reading: &Reading, args: &Args) -> Result<Gates> {
         replay.print()?;
     }
     replay.out.flush()?;
-    unmatched::tell(&query, &[reading.whole()]);
-    events.report()?;
+    unmatched::tell(&query, &[log]);
+    health::report_stream(&events)?;
     Ok(replay.gates)
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use timeline::{Attached, Follow, FollowFrom};
 use timeline_latency::intervals::Lack;
 use timeline_latency::{Fired, Triggers};
+use timeline_reading::Log;
 use timeline_search::Query;
 
 use super::note::is_own;
@@ -17,7 +18,7 @@ use crate::output;
 use crate::restart::{self, Ended, Restart};
 use crate::signals::Woken;
 use crate::time;
-use crate::unmatched::{self, Whole};
+use crate::unmatched;
 
 /// Why a watch has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,19 +39,19 @@ const CROWD: u64 = 8;
 
 /// Watches until it is enough, or interrupted.
 pub fn watch(
-    (at, mut from): (Attached, FollowFrom),
+    (mut at, mut from): (Arc<Attached>, FollowFrom),
     args: &Args,
     session: &mut Session<'_>,
 ) -> Result<End> {
     let query = args.filters.query();
-    let (mut at, mut is_first) = (Arc::new(at), true);
+    let mut is_first = true;
     loop {
         let this = Arc::clone(&at);
         let mut watcher = Watcher::new(&this, args, &query, from);
         if std::mem::replace(&mut is_first, false) {
-            let path = args.target.path().display();
-            output::say(format_args!("watching {path}; Ctrl-C stops"));
-            unmatched::tell_so_far(&query, &[Whole::Ring(&this)]);
+            let path = args.target.path();
+            output::say(format_args!("watching {}; Ctrl-C stops", path.display()));
+            unmatched::tell_so_far(&query, &[&Log::of_ring(path, Arc::clone(&this))]);
         }
         let (ended, end) = watcher.run(session)?;
         match ended {

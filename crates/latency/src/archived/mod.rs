@@ -108,7 +108,7 @@ pub fn each_duration(
     wanted: &Wanted<'_>,
     found: &mut dyn FnMut(&[Series], Found),
 ) -> u64 {
-    let one_ring = archive.magics().count() < 2;
+    let one_ring = archive.has_one_ring();
     let needs_ends = wanted.needs_ends();
     let state = RefCell::new(State {
         archive,

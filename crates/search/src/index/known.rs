@@ -47,9 +47,9 @@ impl Known {
         }
         Known {
             units,
-            rank: match archive.magics().count() {
-                0 | 1 => Rank::Ticks,
-                _ => Rank::Time,
+            rank: match archive.has_one_ring() {
+                true => Rank::Ticks,
+                false => Rank::Time,
             },
             files,
             stamps,

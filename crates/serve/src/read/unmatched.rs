@@ -1,6 +1,7 @@
 //! Says which names of filters are in nothing of a log, and which ones are like them.
 
 use timeline::{Definition, Source, Thread};
+use timeline_reading::{unknown_definitions, unknown_threads};
 use timeline_search::Query;
 
 use super::cancel::Cancel;
@@ -26,13 +27,8 @@ pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Ve
         }
     });
     let threads: Vec<Thread> = threads.collect();
-    // Where there is nothing, nothing is misspelt.
-    let mut unknown = Vec::new();
-    if !definitions.is_empty() {
-        unknown = query.unknown(&definitions);
-    }
-    if !threads.is_empty() {
-        unknown.extend(query.unknown_threads(&threads));
-    }
-    Ok(unknown.iter().map(ToString::to_string).collect())
+    let unknown = unknown_definitions(query, &definitions);
+    let of_threads = unknown_threads(query, &threads);
+    let unknown = unknown.iter().chain(&of_threads);
+    Ok(unknown.map(ToString::to_string).collect())
 }

@@ -100,7 +100,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             units,
             decoder: archive.decoder(),
             order,
-            one_ring: archive.magics().count() < 2,
+            one_ring: archive.has_one_ring(),
             waiting: BinaryHeap::new(),
             current: None,
             bound: LAST,

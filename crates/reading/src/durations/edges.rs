@@ -7,41 +7,33 @@
 use std::collections::HashMap;
 
 use timeline::{Definition, Edge, Event, EventId, Order, Source};
-use timeline_archive::{
-    Archive, ArchiveEvents, BlockColumns, BlockRanges, Places, Select, UnitInfo,
-};
+use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
 use timeline_search::{Filter, Query};
-
-use crate::filters::{Wanted, wanted_events};
 
 /// Events before a wanted end among which its begin is looked for. Twice as many as a dump lets
 /// wait for a begin, because blocks of several lanes overlap.
 pub const REACH: usize = 1 << 17;
 
-/// The wanted events of an archive, and the begins and ends that their durations depend on. The
-/// second value says which events are wanted. Drop the others once durations are known.
-pub fn events_with_edges<'a>(
+/// Chooses the wanted events of an archive, and the begins and ends that their durations depend on;
+/// `None` if no wanted event ends a span. Drop those that are not wanted once durations are known.
+pub fn select_with_edges<'a>(
     archive: &'a Archive,
     order: Order,
     query: &'a Query,
-) -> (ArchiveEvents<'a>, Wanted<'a>) {
+) -> Option<Box<dyn Select + 'a>> {
     let is_end = |definition: &Definition| {
         let part = definition.span_part();
         part.is_some_and(|part| part.edge == Edge::End) && query.may_want(definition)
     };
-    if query.is_empty() || !archive.definitions().any(is_end) {
-        return (wanted_events(archive, order, query), Wanted::all());
-    }
-    let edges = WithEdges::new(archive, order, query);
-    let events = archive.events_by_time_where(order, Box::new(edges));
-    (events, Wanted::new(query, archive))
+    let has_ends = archive.definitions().any(is_end);
+    has_ends.then(|| Box::new(WithEdges::new(archive, order, query)) as Box<dyn Select>)
 }
 
 /// By unit, whether another unit has events of the same time. Such units are not read one after the
 /// other in time. So the begins and ends of one may be needed for a wanted end in another one that
 /// is read later.
 fn overlapping(archive: &Archive) -> Vec<bool> {
-    let has_one_ring = archive.magics().count() < 2;
+    let has_one_ring = archive.has_one_ring();
     let units = archive.units();
     let mut overlap = vec![false; units.len()];
     let units = units.filter(|unit| !unit.important);

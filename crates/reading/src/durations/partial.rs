@@ -11,8 +11,8 @@ use timeline_archive::{
     Archive, ArchiveEvents, BlockColumns, BlockRanges, Places, Select, UnitInfo,
 };
 
-use super::Pairing;
 use super::edges::REACH;
+use super::pairing::Pairing;
 
 /// Gives durations to events that are some of an archive, the important ones first.
 pub struct PartialPairing<'a> {
@@ -28,7 +28,7 @@ impl<'a> PartialPairing<'a> {
         PartialPairing {
             archive,
             pairing: Pairing::new(archive),
-            has_one_ring: archive.magics().count() < 2,
+            has_one_ring: archive.has_one_ring(),
             edges: None,
         }
     }

@@ -1,0 +1,29 @@
+//! Why a log cannot be opened.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A result that fails with [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a log cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is no timeline that can be read.
+    #[error(transparent)]
+    Timeline(timeline::Error),
+    /// It is no archive that can be read.
+    #[error(transparent)]
+    Archive(timeline_archive::Error),
+    /// It is something else.
+    #[error("{} is neither a timeline nor an archive: it is {found}", path.display())]
+    Neither {
+        /// The name that was given.
+        path: PathBuf,
+        /// What it looks like.
+        found: &'static str,
+    },
+    /// There is no place for a copy of a timeline.
+    #[error("cannot make a directory: {0}")]
+    Directory(io::Error),
+}

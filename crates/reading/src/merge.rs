@@ -1,0 +1,133 @@
+//! The events of several logs as one stream, by time.
+
+use std::vec;
+
+use timeline::{Event, Order};
+
+use crate::event_time::EventTime;
+use crate::log::Log;
+use crate::request::Request;
+use crate::stream::Stream;
+
+/// The events of several logs that were asked for, by time: the important ones of all, and then the
+/// others.
+pub struct Merge<'a> {
+    parts: Vec<Part<'a>>,
+    order: Order,
+    /// How many of those that are not important may still come.
+    left: usize,
+    /// The newest, oldest first, which are only known from the end.
+    newest: Option<vec::IntoIter<LogEvent>>,
+}
+
+/// An event, the number of the log that has it, and when it was logged.
+pub struct LogEvent {
+    /// The place of its log among all.
+    pub log: usize,
+    /// The event.
+    pub event: Event,
+    /// When it was logged. Its ticks are 0 if its log has those of several clocks.
+    pub time: EventTime,
+}
+
+struct Part<'a> {
+    stream: Stream<'a>,
+    /// Whether the ticks of all events are of one clock.
+    has_one_clock: bool,
+    next: Option<(Event, EventTime)>,
+}
+
+impl<'a> Merge<'a> {
+    /// The same is asked of all logs. Of the events that are not important, at most the newest so
+    /// many come.
+    pub fn new(
+        logs: impl IntoIterator<Item = &'a Log>,
+        request: Request<'a>,
+        most: Option<usize>,
+    ) -> Merge<'a> {
+        let is_from_end = request.order == Order::OldestFirst && most.is_some();
+        let order = match is_from_end {
+            true => Order::NewestFirst,
+            false => request.order,
+        };
+        let request = Request { order, ..request };
+        let part = |log: &'a Log| Part::new(log, request);
+        let mut merge = Merge {
+            parts: logs.into_iter().map(part).collect(),
+            order,
+            left: most.unwrap_or(usize::MAX),
+            newest: None,
+        };
+        if is_from_end {
+            let mut newest: Vec<_> = std::iter::from_fn(|| merge.turn()).collect();
+            let important = newest.iter().take_while(|one| one.event.important);
+            let important = important.count();
+            newest[..important].reverse();
+            newest[important..].reverse();
+            merge.newest = Some(newest.into_iter());
+        }
+        merge
+    }
+
+    /// The streams of the logs, which say what came of reading them.
+    pub fn streams(&self) -> impl Iterator<Item = &Stream<'a>> {
+        self.parts.iter().map(|part| &part.stream)
+    }
+
+    fn turn(&mut self) -> Option<LogEvent> {
+        let order = self.order;
+        let key = |(number, part): (usize, &Part)| {
+            let (event, time) = part.next.as_ref()?;
+            let time = time.unix_nanos.unwrap_or(0);
+            // The least comes first. At the same time, the first part has the oldest event.
+            Some(match order {
+                Order::NewestFirst => (!event.important, u64::MAX - time, usize::MAX - number),
+                Order::OldestFirst => (!event.important, time, number),
+            })
+        };
+        let parts = self.parts.iter().enumerate();
+        let (_, log) = parts.filter_map(|one| Some((key(one)?, one.0))).min()?;
+        let (event, time) = self.parts[log].turn()?;
+        if !event.important {
+            self.left = self.left.checked_sub(1)?;
+        }
+        Some(LogEvent { log, event, time })
+    }
+}
+
+impl<'a> Part<'a> {
+    fn new(log: &'a Log, request: Request<'a>) -> Part<'a> {
+        let programs = log.programs();
+        let mut part = Part {
+            stream: log.stream(request),
+            has_one_clock: programs.is_none_or(|programs| programs.share_a_clock()),
+            next: None,
+        };
+        part.turn();
+        part
+    }
+
+    /// Takes the next event, and looks for the one behind it.
+    fn turn(&mut self) -> Option<(Event, EventTime)> {
+        let source = self.stream.log().source();
+        let next = self.stream.next().map(|event| {
+            let mut time = EventTime::of(source, &event);
+            if !self.has_one_clock {
+                time.ticks = 0;
+            }
+            (event, time)
+        });
+        std::mem::replace(&mut self.next, next)
+    }
+}
+
+impl Iterator for Merge<'_> {
+    type Item = LogEvent;
+
+    fn next(&mut self) -> Option<LogEvent> {
+        match &mut self.newest {
+            Some(newest) => newest.next(),
+            None => self.turn(),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The events of a log that were asked for, and what came of reading them.
+
+use timeline::{Event, Source};
+use timeline_archive::{Archive, ArchiveEvents, Select};
+
+use crate::durations::{WithDurations, select_with_edges};
+use crate::log::{Holder, Log};
+use crate::request::Request;
+use crate::sieve::Sieve;
+
+/// How many events are read before somebody is asked whether they are still waited for.
+const LOOKS: u32 = 4096;
+
+/// The events of a log that were asked for.
+pub struct Stream<'a> {
+    log: &'a Log,
+    events: WithDurations<'a, Events<'a>>,
+    sieve: Sieve<'a>,
+}
+
+/// What came of reading events, up to the one that was read last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// How many entries were overwritten right before events that are not wanted, so that no event
+    /// of the stream can say it.
+    pub missed: u64,
+    /// How many events of an archive could not be read.
+    pub lost: u64,
+}
+
+/// What is read, whether it is wanted or not.
+pub struct Events<'a> {
+    held: Held<'a>,
+    is_cancelled: Option<&'a dyn Fn() -> bool>,
+    /// How many come before somebody is asked again.
+    left: u32,
+}
+
+enum Held<'a> {
+    Ring(Box<timeline::Events<'a>>),
+    Archive(Box<ArchiveEvents<'a>>),
+}
+
+impl Log {
+    /// The events that are asked for.
+    pub fn stream<'a>(&'a self, request: Request<'a>) -> Stream<'a> {
+        Stream::new(self, request, None)
+    }
+
+    /// The same, of an archive only as far as `select` wants them as well, and its choice comes
+    /// first. All of a timeline: nothing is known of its events before they are read.
+    pub fn stream_of<'a>(&'a self, request: Request<'a>, select: impl Select + 'a) -> Stream<'a> {
+        Stream::new(self, request, Some(Box::new(select)))
+    }
+}
+
+impl<'a> Stream<'a> {
+    /// `part` chooses among the events of an archive.
+    fn new(log: &'a Log, request: Request<'a>, part: Selected<'a>) -> Stream<'a> {
+        let (source, order) = (log.source(), request.order);
+        let is_part = part.is_some() && log.archive().is_some();
+        let (held, sieve) = match log.holder() {
+            Holder::Ring(at) => {
+                let events = Held::Ring(Box::new(at.events(order)));
+                (events, sieve(source, request))
+            }
+            Holder::Archive(archive) => {
+                let (select, sieve) = select(archive, request, part);
+                let events = match select {
+                    Some(select) => archive.events_by_time_where(order, select),
+                    None => archive.events_by_time(order),
+                };
+                (Held::Archive(Box::new(events)), sieve)
+            }
+        };
+        let events = Events {
+            held,
+            is_cancelled: request.is_cancelled,
+            left: LOOKS,
+        };
+        let events = match (request.has_durations, log.archive()) {
+            (false, _) => WithDurations::None(events),
+            (true, Some(archive)) if is_part => WithDurations::of_part(archive, events),
+            (true, _) => WithDurations::new(source, order, events),
+        };
+        Stream { log, events, sieve }
+    }
+
+    /// Events of an archive that somebody else chose.
+    pub fn of(log: &'a Log, events: ArchiveEvents<'a>) -> Stream<'a> {
+        let events = Events {
+            held: Held::Archive(Box::new(events)),
+            is_cancelled: None,
+            left: LOOKS,
+        };
+        Stream {
+            log,
+            events: WithDurations::None(events),
+            sieve: Sieve::all(),
+        }
+    }
+
+    /// The log that is read.
+    pub fn log(&self) -> &'a Log {
+        self.log
+    }
+
+    /// What came of it so far.
+    ///
+    /// # Errors
+    /// If a timeline was damaged while it was read.
+    pub fn outcome(&self) -> timeline::Result<Outcome> {
+        let missed = self.sieve.missed();
+        Ok(match (&self.events.get_ref().held, self.log.ring()) {
+            (Held::Archive(events), _) => Outcome {
+                missed: missed.saturating_add(events.missed_before_others()),
+                lost: events.lost(),
+            },
+            (Held::Ring(_), at) => {
+                at.map_or(Ok(()), timeline::Attached::intact)?;
+                Outcome { missed, lost: 0 }
+            }
+        })
+    }
+}
+
+fn sieve<'a>(source: &'a dyn Source, request: Request<'a>) -> Sieve<'a> {
+    let query = request.query;
+    query.map_or_else(Sieve::all, |query| Sieve::new(query, source))
+}
+
+type Selected<'a> = Option<Box<dyn Select + 'a>>;
+
+/// What chooses events of an archive before they are made, and what lets them through then.
+fn select<'a>(
+    archive: &'a Archive,
+    request: Request<'a>,
+    part: Selected<'a>,
+) -> (Selected<'a>, Sieve<'a>) {
+    let Some(query) = request.query else {
+        return (part, Sieve::all());
+    };
+    match part {
+        Some(part) if !request.has_durations => {
+            (Some(Box::new((part, query.on(archive)))), Sieve::all())
+        }
+        // Which begins and ends are needed is only known of all events.
+        Some(part) => (Some(part), sieve(archive, request)),
+        None => {
+            let edges = request.has_durations;
+            let edges = edges.then(|| select_with_edges(archive, request.order, query));
+            match edges.flatten() {
+                Some(edges) => (Some(edges), sieve(archive, request)),
+                None => (Some(Box::new(query.on(archive))), Sieve::all()),
+            }
+        }
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Event;
+
+    #[inline]
+    fn next(&mut self) -> Option<Event> {
+        if let Some(is_cancelled) = self.is_cancelled {
+            self.left -= 1;
+            if self.left == 0 {
+                self.left = LOOKS;
+                if is_cancelled() {
+                    return None;
+                }
+            }
+        }
+        match &mut self.held {
+            Held::Ring(events) => events.next(),
+            Held::Archive(events) => events.next(),
+        }
+    }
+}
+
+impl Iterator for Stream<'_> {
+    type Item = Event;
+
+    #[inline]
+    fn next(&mut self) -> Option<Event> {
+        let sieve = &mut self.sieve;
+        match sieve.wants_all() {
+            true => self.events.next(),
+            false => self.events.find(|event| sieve.wants(event)),
+        }
+    }
+}
