@@ -4,6 +4,8 @@
 //! In an object, `$message` and `$3:i64` stand for the message and the value of a position.
 //! docs/archive.md states the whole syntax.
 
+use std::collections::HashSet;
+
 use super::{Field, FieldType, Property};
 
 /// Objects in objects. Deeper formats are damaged.
@@ -31,6 +33,7 @@ pub struct Object {
     names: Vec<(String, FieldType<'static>)>,
     properties: Vec<Property>,
     lines: usize,
+    ends_line: bool,
 }
 
 /// A part of the text of an object.
@@ -100,6 +103,7 @@ impl Object {
             path: Vec::new(),
             open: Vec::new(),
             templates: Vec::new(),
+            names: Vec::new(),
             object: Object {
                 format: String::new(),
                 template: None,
@@ -107,10 +111,12 @@ impl Object {
                 names: Vec::new(),
                 properties: Vec::new(),
                 lines: 0,
+                ends_line: false,
             },
         };
         parser.object.format = parser.string()?;
         loop {
+            parser.object.ends_line = false;
             parser.value(0)?;
             parser.put_text();
             parser.object.parts.push(ObjectPart::End);
@@ -121,9 +127,10 @@ impl Object {
             parser.sign('\n')?;
         }
         let mut object = parser.object;
+        object.names = names(parser.names);
         let have_all = parser.templates.len() == object.lines;
         object.template = have_all.then(|| parser.templates.join("\n"));
-        if object.lines > 1 {
+        if object.lines > 1 || object.ends_line {
             let mut line = 0;
             for part in &mut object.parts {
                 match part {
@@ -157,8 +164,14 @@ impl Object {
         &self.properties
     }
 
+    /// Whether a line feed ends the message, which stands in no line of it: the last object has
+    /// `"lineFeed":true`.
+    pub fn ends_line(&self) -> bool {
+        self.ends_line
+    }
+
     /// The names of the values by position. One that stands only in the message has its position as
-    /// its name.
+    /// its name, with a number behind it if a value has that name: `0_2`.
     pub fn fields(&self) -> impl Iterator<Item = Field<'_>> {
         self.names.iter().map(|(name, kind)| Field {
             name,
@@ -179,7 +192,27 @@ struct Parser<'a> {
     open: Vec<Property>,
     /// The formats of the objects, as they stand there.
     templates: Vec<String>,
+    /// The names by position, of the values that have one.
+    names: Vec<Option<(String, FieldType<'static>)>>,
     object: Object,
+}
+
+/// Gives a name to the values that have none.
+fn names(given: Vec<Option<(String, FieldType<'static>)>>) -> Vec<(String, FieldType<'static>)> {
+    let mut taken: HashSet<String> = (given.iter().flatten())
+        .map(|(name, _)| name.clone())
+        .collect();
+    let named = given.into_iter().enumerate().map(|(position, given)| {
+        given.unwrap_or_else(|| {
+            let (mut name, mut number) = (position.to_string(), 1);
+            while !taken.insert(name.clone()) {
+                number += 1;
+                name = format!("{position}_{number}");
+            }
+            (name, FieldType::Str)
+        })
+    });
+    named.collect()
 }
 
 impl Parser<'_> {
@@ -265,6 +298,9 @@ impl Parser<'_> {
                     let template = self.quoted()?;
                     self.templates.push(template);
                 } else {
+                    if key == "lineFeed" && deep == 0 {
+                        self.object.ends_line = self.rest.starts_with("true");
+                    }
                     self.path.push(key);
                     self.value(deep + 1)?;
                     self.path.pop();
@@ -304,11 +340,10 @@ impl Parser<'_> {
             open.push(key, position);
         }
         let name = (self.name(), kind.field());
-        let names = &mut self.object.names;
-        while names.len() <= position {
-            names.push((names.len().to_string(), FieldType::Str));
+        if self.names.len() <= position {
+            self.names.resize(position + 1, None);
         }
-        names[position] = name;
+        self.names[position] = Some(name);
         Some(())
     }
 
@@ -400,6 +435,34 @@ mod tests {
             })
             .collect();
         assert_eq!(lines, [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn what_stands_only_in_the_message_takes_no_name_of_a_value() {
+        let text =
+            r#""%s %s%s"{"message":$message,"0":$3:i64,"properties":{"0_2":$4:i64,"2":$2:str}}"#;
+        let object = Object::parse(text).expect("a format");
+        let names: Vec<_> = object.fields().map(|field| field.name).collect();
+        assert_eq!(names, ["0_3", "1", "2", "0", "0_2"]);
+    }
+
+    #[test]
+    fn a_line_feed_ends_the_message_of_an_object_that_says_so() {
+        let part = |text: &str| {
+            let object = Object::parse(&format!("\"a\\n\"{text}")).expect("a format");
+            let parts = object.parts().iter();
+            let mut lines = parts.filter_map(|part| match part {
+                ObjectPart::Message(line) => Some(*line),
+                _ => None,
+            });
+            (object.ends_line(), lines.next().flatten())
+        };
+        assert_eq!(part(r#"{"m":$message,"lineFeed":true}"#), (true, Some(0)));
+        assert_eq!(part(r#"{"m":$message,"lineFeed":false}"#), (false, None));
+        let inside = r#"{"m":$message,"properties":{"lineFeed":true}}"#;
+        assert_eq!(part(inside), (false, None));
+        let first = "{\"m\":$message,\"lineFeed\":true}\n{\"m\":$message}";
+        assert_eq!(part(first), (false, Some(0)));
     }
 
     #[test]

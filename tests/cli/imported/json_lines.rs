@@ -150,9 +150,10 @@ fn an_event_as_a_whole_is_the_same_after_each_import() {
     let archive = logs.import(&of_ring);
     assert_eq!(whole(&archive), of_ring);
     assert_eq!(objects(&archive), of_ring);
-    // A line feed at the end of a message is in no line of it.
-    let of_lines = logs.import(objects(name.path()));
-    assert_eq!(whole(&of_lines), of_ring.replace("lost 2\\n", "lost 2"));
+    // A line feed at the end of a message is in no line of it: the line says it.
+    let lines = objects(name.path());
+    assert_eq!(lines.matches("\"lineFeed\":true").count(), 1);
+    assert_eq!(whole(&logs.import(lines)), of_ring);
     // What has other members keeps them, with their types, and says its line once.
     let archive = logs.import(TYPED);
     let once = whole(&archive);
@@ -254,6 +255,54 @@ fn files_of_lines_of_json_and_of_text_are_in_order() {
     let both = succeed(&["search", &archive, &archive, "--json", "second"]).json();
     assert_eq!(both.len(), 4);
     assert!(both.iter().all(|line| line["path"] == *archive));
+}
+
+#[test]
+fn a_member_named_path_stands_beside_the_path_of_its_file() {
+    let logs = Logs::new();
+    let archive = logs.import(concat!(
+        r#"{"message":"a b","path":"/own","path_2":1,"properties":{"path":2}}"#,
+        "\n",
+        r#"{"message":"a","properties":{"path":2}}"#,
+        "\n",
+    ));
+    let found = |more: &[&str]| {
+        let search = [&["search", &archive, &archive, "--json", "a"], more].concat();
+        succeed(&search).stdout.replace(&archive, "A")
+    };
+    let first = r#"{"path":"A","message":"a b","path_3":"/own","path_2":1,"properties":{"path":2}"#;
+    let next = r#"{"path":"A","message":"a","properties":{"path":2}"#;
+    let twice = format!("{first}}}\n{next}}}\n").repeat(2);
+    assert_eq!(found(&[]), twice);
+    let end = |line: u32| format!(",\"line\":{line},\"lines\":1}}\n");
+    let twice = format!("{first}{}{next}{}", end(0), end(1)).repeat(2);
+    assert_eq!(found(&["--whole"]), twice);
+}
+
+#[test]
+fn values_without_a_name_take_none_of_another() {
+    let logs = Logs::new();
+    let archive = logs.import(concat!(
+        r#"{"message":"all","properties":{"0":5,"1":{"$type":"Asset","$text":"x"}}}"#,
+        "\n",
+        r#"{"message":"a","properties":{"b":{"c":{"$type":"A","$text":"x"}},"#,
+        r#""b.c":{"$type":"B","$text":"y"}}}"#,
+        "\n",
+    ));
+    let dumped = succeed(&["dump", &archive, "--json", "--reverse"]).json();
+    let args = json!({"0_2": "all", "0": 5, "1": "x"});
+    assert_eq!(dumped[0]["args"], args);
+    assert_eq!(dumped[0]["types"], json!({"1": "Asset"}));
+    assert_eq!(
+        dumped[1]["args"],
+        json!({"0": "a", "b.c": "x", "b.c_2": "y"})
+    );
+    assert_eq!(dumped[1]["types"], json!({"b.c": "A", "b.c_2": "B"}));
+    let found = |condition: &str| {
+        let found = succeed(&["dump", &archive, "--json", "--where", condition]).json();
+        found.len()
+    };
+    assert_eq!((found("$0 == 5"), found("$\"0_2\" == \"all\"")), (1, 1));
 }
 
 #[test]

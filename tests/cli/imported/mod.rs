@@ -2,6 +2,7 @@
 
 mod followed;
 mod index;
+mod json_again;
 mod json_lines;
 mod names;
 mod peers;

@@ -68,8 +68,14 @@ fn more(definition: &Definition) -> String {
     }
     let object = definition.object.iter().filter(|_| !definition.is_lost);
     let properties = object.flat_map(|object| object.properties());
+    let names = unique_names(definition.arguments());
+    // As among the values, where another one may have its name.
+    let name = |one: &Property| {
+        let own = one.position("$text").and_then(|place| names.get(place));
+        own.unwrap_or(&one.name).clone()
+    };
     let kinds: Map<String, serde_json::Value> = properties
-        .map(|one| (one.name.clone(), one.kind.clone().into()))
+        .map(|one| (name(one), one.kind.clone().into()))
         .collect();
     if !kinds.is_empty() {
         text += &format!(",\"types\":{}", to_string(&kinds));
@@ -227,9 +233,13 @@ impl LineEnd<'_> {
         cut
     }
 
-    /// Whether a value has this name.
-    pub fn has(&self, name: &str) -> bool {
-        self.fields.iter().any(|(field, _)| *field == quoted(name))
+    /// This name in quotes if no value has it, and else the first that is free of `name_2`,
+    /// `name_3`.
+    pub fn free(&self, name: &str) -> String {
+        let is_free = |name: &String| !self.fields.iter().any(|(field, _)| field == name);
+        let numbered = (2..).map(|number| quoted(&format!("{name}_{number}")));
+        let mut names = std::iter::once(quoted(name)).chain(numbered);
+        names.find(is_free).expect("there are endless names")
     }
 }
 

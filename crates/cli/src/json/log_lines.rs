@@ -2,15 +2,15 @@
 
 use timeline::dump::Text;
 use timeline::{
-    Definition, Event, Format, FormatPart, Layout, Object, PerEvent, Piece, Priority, Source,
-    Syntax, Value, pieces,
+    Definition, Event, Format, FormatPart, Layout, Object, ObjectPart, PerEvent, Piece, Priority,
+    Source, Syntax, Value, pieces,
 };
 use timeline_reading::json::{push_quoted, write_object};
 use timeline_search::{line_count, message_lines};
 
 use super::line_end::LineEnd;
 use super::symbols::Symbols;
-use super::whole::write_whole;
+use super::whole::{write_whole, write_with_path};
 use super::{or_null, quoted};
 use crate::time::{Form, WallClock};
 
@@ -22,7 +22,8 @@ use crate::time::{Form, WallClock};
 /// values, if the message has as many lines as its definition; properties, the values by name (or
 /// "0", "1" and so on), backtrace, and category, file and line as objects with a $type, as are
 /// addresses whose symbols are known; lineIndex and lineCount, the number of the line in the
-/// message, counted from 0, and how many that has. Behind the first line, the properties are the
+/// message, counted from 0, and how many that has; lineFeed in the last line, if a line feed ends
+/// the message. Behind the first line, the properties are the
 /// values that the format of the line names: a long text does not come again with each of its
 /// lines. An event that was imported from JSON is the object that it was, or the objects.
 ///
@@ -100,7 +101,7 @@ impl<'a> LogLines<'a> {
             push_quoted(message, out);
             known.write_format(known.format.as_deref(), out);
             known.write_properties(at, event, out);
-            return end(("line", first), ("lines", count), out);
+            return end(("line", first), ("lines", count), "", out);
         }
         let has_formats = known.formats.len() as u64 == count;
         for (number, line) in message_lines(message).enumerate() {
@@ -113,7 +114,18 @@ impl<'a> LogLines<'a> {
                 (_, Some(format)) => known.write_named(at, event, &format.named, out),
                 (_, None) => out.push("}"),
             }
-            end(("lineIndex", number as u64), ("lineCount", count), out);
+            let is_last = number as u64 + 1 == count;
+            // The lines have no line feeds, and that one stands between no two.
+            let more = match is_last && message.ends_with('\n') {
+                true => ",\"lineFeed\":true",
+                false => "",
+            };
+            end(
+                ("lineIndex", number as u64),
+                ("lineCount", count),
+                more,
+                out,
+            );
         }
     }
 
@@ -134,14 +146,22 @@ impl<'a> LogLines<'a> {
         let object = self.known(event).and_then(|known| known.object.as_ref());
         let is_written = object.is_some_and(|(object, layout)| {
             let values: Vec<Value> = event.values(layout).collect();
-            if !are_whole {
+            let has_path = |part: &ObjectPart| match part {
+                ObjectPart::Text(text) => text.contains("\"path\":"),
+                _ => false,
+            };
+            let is_with_other = !path.is_empty() && object.parts().iter().any(has_path);
+            if !are_whole && !is_with_other {
                 write_object(object, message, &values, &path, out);
                 return true;
             }
             let mut objects = Text::new();
             write_object(object, message, &values, "", &mut objects);
             let objects = String::from_utf8_lossy(objects.as_bytes());
-            write_whole(&objects, &path, (message, first), out)
+            if !are_whole {
+                return write_with_path(&objects, &path, out);
+            }
+            write_whole(&objects, &path, (message, first, object.ends_line()), out)
         });
         self.path = path;
         is_written
@@ -157,12 +177,13 @@ impl<'a> LogLines<'a> {
     }
 }
 
-/// Appends the end of an object: two numbers with their names.
-fn end((name, number): (&str, u64), (other, count): (&str, u64), out: &mut Text) {
+/// Appends the end of an object: two numbers with their names, and what stands behind them.
+fn end((name, number): (&str, u64), (other, count): (&str, u64), more: &str, out: &mut Text) {
     out.push(&format!(",\"{name}\":"));
     out.number(number);
     out.push(&format!(",\"{other}\":"));
     out.number(count);
+    out.push(more);
     out.push("}\n");
 }
 
@@ -181,10 +202,11 @@ impl Known<'_> {
         let before = out.len();
         let symbols = Some(Symbols::new(at, event));
         self.values.write_values(event, true, None, symbols, out);
-        if !event.backtrace().is_empty() && !self.values.has("backtrace") {
+        if !event.backtrace().is_empty() {
             let is_first = out.len() == before;
             out.push(if is_first { "" } else { "," });
-            out.push("\"backtrace\":");
+            out.push(&self.values.free("backtrace"));
+            out.push(":");
             Symbols::new(at, event).write_stack(out);
         }
         let is_empty = out.len() == before;
@@ -210,10 +232,9 @@ impl<'a> Known<'a> {
         let formats = definition.and_then(format).unwrap_or_default();
         let mut place = String::new();
         let mut add = |name: &str, kind: &str, text: Option<String>| {
-            let text = text.filter(|text| !text.is_empty() && !values.has(name));
-            if let Some(text) = text {
-                let text = quoted(&text);
-                place += &format!(",\"{name}\":{{\"$type\":\"{kind}\",\"$text\":{text}}}");
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                let (name, text) = (values.free(name), quoted(&text));
+                place += &format!(",{name}:{{\"$type\":\"{kind}\",\"$text\":{text}}}");
             }
         };
         if let Some(definition) = definition {
@@ -236,7 +257,9 @@ impl<'a> Known<'a> {
                 priority.map_or("", own_priority),
             ),
             format: (!formats.is_empty()).then(|| whole(&formats)),
-            formats: formats.iter().map(|parts| LineFormat::of(parts)).collect(),
+            formats: without_end(&formats)
+                .map(|parts| LineFormat::of(parts))
+                .collect(),
             values,
             place,
         }
@@ -334,11 +357,16 @@ fn lines(parts: Vec<Part>) -> Vec<Vec<Part>> {
             }
         }
     }
-    // A line feed at the end begins no line.
-    if lines.len() > 1 && lines.last().is_some_and(Vec::is_empty) {
-        lines.pop();
-    }
     lines
+}
+
+/// The lines that begin. A line feed at the end begins none.
+fn without_end(lines: &[Vec<Part>]) -> impl Iterator<Item = &Vec<Part>> {
+    let begun = match lines {
+        [begun @ .., last] if last.is_empty() && !begun.is_empty() => begun,
+        all => all,
+    };
+    begun.iter()
 }
 
 /// The text of a line of a format; a brace of its own is doubled.

@@ -17,25 +17,19 @@ struct Members(Vec<(String, Box<RawValue>)>);
 /// Appends one object of those of an event, which stand one a line in `objects`: the first one,
 /// with the whole message and its format, and with the properties and the other members that only
 /// those behind it have. In place of the numbers of its line, it has the number of its first line
-/// among all, and how many these are. Returns whether there are such objects.
+/// among all, and how many these are. `ends_line` says that the last object tells of a line feed at
+/// the end. Returns whether there are such objects.
 pub fn write_whole(
     objects: &str,
-    before: &str,
-    (message, first): (&str, u64),
+    path: &str,
+    (message, first, ends_line): (&str, u64, bool),
     out: &mut Text,
 ) -> bool {
-    let all: Result<Vec<Members>, _> = objects.lines().map(serde_json::from_str).collect();
-    let Some(whole) = all.ok().and_then(|all| merged(all, message)) else {
+    let whole = parsed(objects).and_then(|all| merged(all, message, ends_line));
+    let Some(whole) = whole else {
         return false;
     };
-    out.push("{");
-    out.push(before);
-    for (name, value) in &whole.0 {
-        push_quoted(name, out);
-        out.push(":");
-        out.push(value.get());
-        out.push(",");
-    }
+    whole.begin(path, out);
     out.push("\"line\":");
     out.number(first);
     out.push(",\"lines\":");
@@ -44,10 +38,34 @@ pub fn write_whole(
     true
 }
 
-fn merged(mut all: Vec<Members>, message: &str) -> Option<Members> {
+/// Appends the objects of an event with the path of its file first. A member of that name gets a
+/// number: `path_2`. Returns whether there are such objects.
+pub fn write_with_path(objects: &str, path: &str, out: &mut Text) -> bool {
+    let Some(all) = parsed(objects) else {
+        return false;
+    };
+    for object in all {
+        out.push("{");
+        out.push(path);
+        let members = object.apart_from(path).to_json();
+        out.push(&members[1..]);
+        out.push("\n");
+    }
+    true
+}
+
+fn parsed(objects: &str) -> Option<Vec<Members>> {
+    let all: Result<Vec<Members>, _> = objects.lines().map(serde_json::from_str).collect();
+    all.ok()
+}
+
+fn merged(mut all: Vec<Members>, message: &str, ends_line: bool) -> Option<Members> {
     let formats: Option<Vec<String>> = all.iter().map(Members::format).collect();
     let mut moved = Members::default();
     all.iter_mut().for_each(|one| one.take_numbers(&mut moved));
+    if ends_line {
+        all.iter_mut().for_each(Members::take_line_feed);
+    }
     let mut all = all.into_iter();
     let mut whole = all.next()?;
     let properties = whole.at("properties");
@@ -75,7 +93,10 @@ fn merged(mut all: Vec<Members>, message: &str) -> Option<Members> {
         whole.set("message", quoted(message))?;
     }
     match formats {
-        Some(formats) => whole.set("format", quoted(&formats.join("\n")))?,
+        Some(formats) => {
+            let end = if ends_line { "\n" } else { "" };
+            whole.set("format", quoted(&(formats.join("\n") + end)))?;
+        }
         // Some of the lines have none, so the message has none.
         None if whole.format().is_some() => drop(whole.take("format")),
         None => {}
@@ -106,7 +127,7 @@ impl Members {
     }
 
     /// Takes away which line of its event this is, and of how many. What has one of these names and
-    /// another meaning is moved.
+    /// another meaning is moved to the properties; an object stays, under another name.
     fn take_numbers(&mut self, moved: &mut Members) {
         let is_number = |one: &Self, name| {
             let at = one.at(name);
@@ -114,8 +135,9 @@ impl Members {
         };
         for (index, count) in [
             ("lineIndex", "lineCount"),
-            ("line", "lineCount"),
+            // As they are written here, beside any others.
             ("line", "lines"),
+            ("line", "lineCount"),
         ] {
             if is_number(self, index) && is_number(self, count) {
                 self.take(index);
@@ -123,8 +145,46 @@ impl Members {
             }
         }
         for name in ["line", "lines"] {
-            let other = self.take(name).map(|value| (name.into(), value));
-            moved.merge(Members(other.into_iter().collect()));
+            while let Some(value) = self.take(name) {
+                // Among the properties, an object with a type would say something of the event.
+                match value.get().starts_with('{') {
+                    true => self.merge(Members(vec![(format!("{name}_2"), value)])),
+                    false => moved.merge(Members(vec![(name.into(), value)])),
+                }
+            }
+        }
+    }
+
+    /// Takes away that a line feed ends the message, which a whole one has.
+    fn take_line_feed(&mut self) {
+        let is_told = |at: &usize| self.0[*at].1.get() == "true";
+        if self.at("lineFeed").filter(is_told).is_some() {
+            self.take("lineFeed");
+        }
+    }
+
+    /// The same, beside a path if there is one: a member of that name gets a number.
+    fn apart_from(mut self, path: &str) -> Members {
+        if path.is_empty() {
+            return self;
+        }
+        while let Some(at) = self.at("path") {
+            let mut names = (2..).map(|number| format!("path_{number}"));
+            let free = names.find(|name| self.at(name).is_none());
+            self.0[at].0 = free.expect("there are endless names");
+        }
+        self
+    }
+
+    /// Appends the object up to further members.
+    fn begin(self, path: &str, out: &mut Text) {
+        out.push("{");
+        out.push(path);
+        for (name, value) in &self.apart_from(path).0 {
+            push_quoted(name, out);
+            out.push(":");
+            out.push(value.get());
+            out.push(",");
         }
     }
 

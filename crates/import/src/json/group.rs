@@ -79,7 +79,7 @@ impl Group {
         self.thread == thread
             && next.index == Some(self.count as u64)
             && next.count == first.count
-            && is_line(next)
+            && next.has_line()
             && next.level == first.level
             && value(next, next.time) == value(first, first.time)
             && value(next, next.id) == value(first, first.id)
@@ -96,7 +96,7 @@ impl Group {
         self.count += 1;
         let json = &self.lines[0].json;
         let count = json.count.filter(|count| (2..=MOST_LINES).contains(count));
-        json.index == Some(0) && is_line(json) && count.is_some_and(|all| all > self.count as u64)
+        json.index == Some(0) && json.has_line() && count.is_some_and(|all| all > self.count as u64)
     }
 
     /// Puts the line that was read in the place of the first one, because those before are taken.
@@ -104,10 +104,4 @@ impl Group {
         self.lines.swap(0, self.count);
         self.count = 0;
     }
-}
-
-/// Whether a message is one line.
-fn is_line(json: &JsonLine) -> bool {
-    json.message
-        .is_some_and(|message| !json.span(message).contains(&b'\n'))
 }

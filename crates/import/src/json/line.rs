@@ -31,6 +31,8 @@ pub struct JsonLine {
     pub channel: Option<Span>,
     pub file: Option<Span>,
     pub file_line: Option<u64>,
+    /// Whether a line feed ends the message, though not in this line.
+    pub ends_line: bool,
     /// The values of these names.
     pub time: Option<usize>,
     pub id: Option<usize>,
@@ -206,6 +208,11 @@ impl JsonLine {
                 self.category = Some(self.put_constant(string)?);
                 return Some(());
             }
+            "lineFeed" if input.peek() == Some(b't') && self.has_line() => {
+                self.shape += input.word()?;
+                self.ends_line = true;
+                return Some(());
+            }
             "priority" if is_text => match self.priority(input)? {
                 true => return Some(()),
                 false => self.value(input, key, 1)?,
@@ -226,6 +233,12 @@ impl JsonLine {
             _ => {}
         }
         Some(())
+    }
+
+    /// Whether a message was read that is one line.
+    pub fn has_line(&self) -> bool {
+        self.message
+            .is_some_and(|message| !self.span(message).contains(&b'\n'))
     }
 
     /// The 64 bits of a number.

@@ -133,8 +133,10 @@ impl Objects {
         let formats: Vec<_> = (lines.iter().zip(&self.messages))
             .map(|(line, message)| message.format(&line.json))
             .collect();
+        let ends_line = lines.last().is_some_and(|line| line.json.ends_line);
+        let end = if ends_line { "\n" } else { "" };
         let mut format = String::new();
-        push_quoted(&formats.join("\n"), &mut format);
+        push_quoted(&(formats.join("\n") + end), &mut format);
         for (number, line) in lines.iter().enumerate() {
             if number > 0 {
                 format.push('\n');
