@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::{Field, FieldType, Property};
+use super::{Field, FieldType, ObjectValue, Property};
 
 /// Objects in objects. Deeper formats are damaged.
 const MOST_DEEP: usize = 16;
@@ -47,51 +47,6 @@ pub enum ObjectPart {
     Value(usize, ObjectValue),
     /// The end of an object.
     End,
-}
-
-/// What a value is in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ObjectValue {
-    /// A signed integer.
-    Int,
-    /// An unsigned one.
-    Uint,
-    /// A number with a fraction or an exponent.
-    Float,
-    /// `true` or `false`; an integer in the event.
-    Bool,
-    /// A text.
-    Text,
-    /// JSON of any type; a text in the event.
-    Json,
-}
-
-impl ObjectValue {
-    const ALL: [(ObjectValue, &'static str); 6] = [
-        (ObjectValue::Int, "i64"),
-        (ObjectValue::Uint, "u64"),
-        (ObjectValue::Float, "f64"),
-        (ObjectValue::Bool, "bool"),
-        (ObjectValue::Text, "str"),
-        (ObjectValue::Json, "json"),
-    ];
-
-    /// Its name in a format.
-    pub fn name(self) -> &'static str {
-        let mut all = Self::ALL.iter();
-        all.find_map(|(value, name)| (*value == self).then_some(*name))
-            .unwrap_or("")
-    }
-
-    fn field(self) -> FieldType<'static> {
-        match self {
-            ObjectValue::Int => FieldType::I64,
-            ObjectValue::Uint => FieldType::U64,
-            ObjectValue::Float => FieldType::F64,
-            ObjectValue::Bool => FieldType::Bool,
-            ObjectValue::Text | ObjectValue::Json => FieldType::Str,
-        }
-    }
 }
 
 impl Object {

@@ -105,6 +105,11 @@ impl Unknown {
         }
     }
 
+    /// The names that are like it, the nearest first.
+    pub fn near(&self) -> &[String] {
+        &self.near
+    }
+
     /// Whether other names are like it.
     pub fn has_near(&self) -> bool {
         !self.near.is_empty()

@@ -275,3 +275,48 @@ fn whoever_follows_says_it_at_the_beginning() {
         running.finish();
     }
 }
+
+#[test]
+fn rules_without_events_are_shown_with_the_nearest_names() {
+    let name = Name::new("rules-without-events");
+    let tl = name.create(256);
+    let rules = |text: &str| text.parse().unwrap();
+    tl.switch(&rules(
+        "info,engin=packet,net=app,+net.snet,-disk.*,-net.*,+egnine.*",
+    ))
+    .unwrap();
+    let shown = || {
+        let lines = succeed(&["info", name.path()]).stdout;
+        let lines = lines
+            .lines()
+            .filter_map(|line| line.strip_prefix("  rule "));
+        lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    // Whatever a program says of events that it defines later is taken.
+    assert_eq!(shown().len(), 6);
+    assert_eq!(shown()[0], "engin=packet  no such category yet");
+    for (category, message) in [("engine", "got $bytes"), ("net", "sent $size")] {
+        tl.define(category, Priority::Info, message).unwrap();
+    }
+    assert_eq!(
+        shown(),
+        [
+            "engin=packet  no such category yet; nearest: engine",
+            "+net.snet  no such event yet; nearest: net.sent",
+            "-disk.*  no such event yet",
+            "+egnine.*  no such category yet; nearest: engine",
+        ]
+    );
+    let info = &succeed(&["info", name.path(), "--json"]).json()[0];
+    let first = serde_json::json!({
+        "rule": "engin=packet", "what": "category", "name": "engin", "nearest": ["engine"],
+    });
+    assert_eq!(info["rules_without_events"][0], first);
+    assert_eq!(info["rules_without_events"].as_array().unwrap().len(), 4);
+    tl.define("engin", Priority::Info, "late").unwrap();
+    assert_eq!(shown().len(), 3);
+    tl.switch(&rules("info,engine=packet")).unwrap();
+    assert_eq!(shown(), [""; 0]);
+    let info = &succeed(&["info", name.path(), "--json"]).json()[0];
+    assert_eq!(info["rules_without_events"], serde_json::json!([]));
+}

@@ -26,17 +26,23 @@ impl Later {
     }
 }
 
-/// The categories and names of events in rules that no definition has so far.
+/// The categories and names of events in rules that no definition has so far. Where nothing is
+/// defined, nothing is misspelt.
 pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
+    if !source.definitions().any(|one| one.has_name()) {
+        return Vec::new();
+    }
+    let words = unmatched(rules, source).into_iter();
+    words.map(|(_, unknown)| unknown).collect()
+}
+
+/// The words of rules that are about no category or event that is defined so far.
+pub fn unmatched(rules: &Rules, source: &dyn Source) -> Vec<(String, Unknown)> {
     let names: BTreeSet<String> = source
         .definitions()
         .filter(|one| one.has_name())
         .map(|one| one.name())
         .collect();
-    if names.is_empty() {
-        // Where nothing is defined, nothing is misspelt.
-        return Vec::new();
-    }
     // Behind the last dot are the words of the message, which have none.
     let category = |name: &String| {
         name.rsplit_once('.')
@@ -50,7 +56,7 @@ pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
         let unknown = is_whole.then(|| Unknown::of("category", category, &categories));
         unknown.flatten().filter(Unknown::has_near)
     };
-    let unknown = |word: String| match word.strip_prefix(['+', '-']) {
+    let unknown = |word: &str| match word.strip_prefix(['+', '-']) {
         Some(event) => {
             Unknown::of("event", event, &names).map(|one| category_of(event).unwrap_or(one))
         }
@@ -59,5 +65,8 @@ pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
             Unknown::of("category", category, &categories)
         }
     };
-    rules.words().filter_map(unknown).collect()
+    let words = rules.words();
+    words
+        .filter_map(|word| unknown(&word).map(|unknown| (word, unknown)))
+        .collect()
 }

@@ -3,6 +3,7 @@
 mod archive;
 mod object;
 mod processes;
+mod rules;
 mod steps;
 
 use std::io::Write;
@@ -17,6 +18,7 @@ use crate::args::Example;
 use crate::channel;
 use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, Rate, things};
+use crate::misspelt::unmatched;
 use crate::output::{self, Line};
 use crate::recovery::Executables;
 use crate::style::Theme;
@@ -117,9 +119,13 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
             object["threads"] = info.threads.into();
             object["threads_remembered"] = info.thread_capacity.into();
             object["events_of_forgotten_threads"] = forgotten.into();
+            let unmatched = unmatched(&info.rules, &**at);
+            object["rules_without_events"] = rules::objects(&unmatched);
             let processes = processes::of_ring(at);
             object["processes"] = processes::objects(&processes).into();
             let mut lines = lines(&info, forgotten, &output::theme());
+            let told = unmatched.iter().map(rules::line);
+            lines.splice(1..1, told.map(|rule| ("rule", rule.into())));
             let told = processes.iter().map(processes::line);
             lines.extend(told.map(|process| ("process", process.into())));
             (object, kind, lines)
