@@ -77,9 +77,9 @@ fn shells_complete_live_names() {
     }
     // What was completed is run: its output tells.
     let words = [
-        format!("timeline info {}\t", live.0),
-        format!("timeline dump -n 1 --long {}\t", live.0),
-        format!("timeline rm {}\t", live.0),
+        format!("timeline info {}-l\t", live.0),
+        format!("timeline dump -n 1 --long {}-l\t", live.0),
+        format!("timeline rm {}-l\t", live.0),
     ];
     let shells = [
         ("bash --norc --noprofile -i", "source ./bash".to_string()),
@@ -116,7 +116,7 @@ fn shells_complete_live_names() {
     fish.current_dir(dir.path())
         .args(["--no-config", "-c"])
         .arg(format!(
-            "source ./fish; complete -C 'timeline dump {}'",
+            "source ./fish; complete -C 'timeline dump {}-l'",
             live.0
         ))
         .env("HOME", dir.path())
@@ -236,4 +236,91 @@ fn bash_completes_values_lists_and_names_before_options() {
     let options = offered(&["timeline", "dump", "--l"]);
     assert_eq!(options, ["--long", "--line"]);
     assert!(offered(&["timeline", "du"]).contains(&"dump".to_owned()));
+}
+
+/// What names may have that shells take for something else.
+const HOSTILE: [&str; 14] = [
+    "two words",
+    "'q'",
+    "\"d\"",
+    "$HOME",
+    "back\\slash\\n",
+    "line\nfeed",
+    "`touch PWNED`",
+    "$(touch PWNED)",
+    "*?[a]",
+    "a:b=c",
+    ";&|<>()",
+    "# !x",
+    "{a,b}~",
+    "größe ",
+];
+
+/// Timelines of these names; gone with it.
+struct Named(Vec<String>);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            let _ = timeline::unlink(name);
+        }
+    }
+}
+
+#[test]
+fn a_name_is_completed_to_a_word_that_the_shell_reads_back_as_that_name() {
+    let dir = TempDir::new().unwrap();
+    let base = format!("/timeline-test-words-{}", std::process::id());
+    let names = HOSTILE.iter().enumerate();
+    let named = Named(
+        names
+            .map(|(n, name)| format!("{base}-{n:02}{name}"))
+            .collect(),
+    );
+    for name in &named.0 {
+        drop(timeline::Timeline::with_size(name, 256, 4096).unwrap());
+    }
+    // By their beginnings, and with a part in quotes of each kind.
+    let mut words: Vec<_> = (0..HOSTILE.len())
+        .map(|n| format!("{base}-{n:02}"))
+        .collect();
+    words.extend([format!("{base}-00two\\ w"), format!("'{base}-00two w")]);
+    words.push(format!("{base}-04back\\\\s"));
+    words.extend([
+        format!("\"{base}-03"),
+        format!("\"{base}-07"),
+        format!("'{base}-01"),
+        format!("\"{base}-02"),
+    ]);
+    let again = [0, 0, 4, 3, 7, 1, 2].map(|n| &named.0[n]);
+    let expected = named.0.iter().chain(again);
+    let expected: String = expected.map(|name| format!("info\0{name}\0")).collect();
+    let expected = expected + "dump\0--columns\0time,message\0";
+    let bash = "source ./bash; timeline() { printf '%s\\0' \"$@\" >> out; }";
+    let zsh = "fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; \
+               timeline() { printf '%s\\0' \"$@\" >> out; }";
+    let fish = "source ./fish; function timeline; printf '%s\\0' $argv >> out; end";
+    let shells = [
+        ("bash", "bash --norc --noprofile -i", bash),
+        ("zsh", "zsh -f -i", zsh),
+        ("fish", "fish --no-config -i", fish),
+    ];
+    for (shell, command, load) in shells {
+        let mut generate = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        let script = generate.args(["generate", "completions", shell]);
+        let script = succeed(script, "the command").stdout;
+        let file = if shell == "zsh" { "_timeline" } else { shell };
+        fs::write(dir.path().join(file), script).unwrap();
+        let mut lines = format!("{load}\n");
+        for word in &words {
+            lines += &format!("timeline info {word}\t\n");
+        }
+        // Of a list with commas, the last word is completed.
+        lines += "timeline dump --columns time,mes\t\nexit\n";
+        let shown = typed(command, &lines, dir.path());
+        let out = fs::read_to_string(dir.path().join("out")).unwrap_or_default();
+        assert_eq!(out, expected, "{shell}: {shown}");
+        fs::remove_file(dir.path().join("out")).unwrap();
+        assert!(!dir.path().join("PWNED").exists(), "{shell}");
+    }
 }

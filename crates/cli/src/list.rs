@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde_json::json;
+use timeline::dump::is_printable;
 use timeline::{Info, Listed};
 use timeline_reading::json::write_line;
 
@@ -27,7 +28,8 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Print only the names, for shells to complete. Names that need quotes are left out
+    /// Print only the names, each with a NUL behind it, for shells to complete. Names with
+    /// characters that nobody sees are left out
     #[arg(long, hide = true, conflicts_with = "json")]
     names: bool,
 }
@@ -52,8 +54,8 @@ fn run(args: &Args) -> Result {
     let mut out = output::stdout();
     if args.names {
         let names = timeline::names()?.into_iter();
-        for name in names.filter(|name| name.chars().all(is_plain)) {
-            writeln!(out, "{name}")?;
+        for name in names.filter(|name| name.chars().all(is_shown)) {
+            write!(out, "{name}\0")?;
         }
         out.flush()?;
         return Ok(());
@@ -103,9 +105,10 @@ fn run(args: &Args) -> Result {
     Ok(())
 }
 
-/// Whether shells take this character as it is.
-fn is_plain(c: char) -> bool {
-    c.is_alphanumeric() || "/._-+@,%".contains(c)
+/// Whether a shell shows this character, or another one in its place, and nobody is misled.
+fn is_shown(c: char) -> bool {
+    // In the place of bytes that are no text.
+    (is_printable(c) || c == '\n') && c != char::REPLACEMENT_CHARACTER
 }
 
 fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use clap::{Arg, Command, Id};
 use clap_complete::Shell;
 
-/// The command by which shells get the names.
-const ASK: &str = "timeline list --names 2>/dev/null";
+/// The command by which shells get the names, whatever a user calls `timeline`.
+const ASK: &str = "command timeline list --names 2>/dev/null";
 
 /// The script for a shell.
 pub fn script(shell: Shell, mut command: Command) -> String {
@@ -51,7 +51,14 @@ fn with_values(command: &Command) -> Vec<String> {
     names.collect()
 }
 
-/// Words as the shell quotes them, with files, as soon as something of a path is there.
+/// The options with a list of words and commas between. Some verbs may have the same.
+fn lists(command: &Command) -> impl Iterator<Item = &str> {
+    let options = command.get_subcommands().flat_map(Command::get_opts);
+    let lists = options.filter(|option| option.get_value_delimiter().is_some());
+    lists.filter_map(Arg::get_long)
+}
+
+/// Names as the shell quotes them, with files, as soon as something of a path is there.
 fn bash(command: &Command, script: &str) -> String {
     let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join("|");
     // One option may have a value for one verb, and none for another.
@@ -61,10 +68,8 @@ fn bash(command: &Command, script: &str) -> String {
         options.map(move |option| format!("{name},{option}"))
     };
     let options = joined(command.get_subcommands().flat_map(of_verb).collect());
-    let is_list = |option: &&Arg| option.get_value_delimiter().is_some();
-    let lists = command.get_subcommands().flat_map(Command::get_opts);
-    let lists = lists.filter(is_list).filter_map(Arg::get_long);
-    let lists = joined(lists.map(|long| format!("--{long}")).collect());
+    let lists = lists(command).map(|long| format!("--{long}"));
+    let lists = joined(lists.collect());
     let global = with_values(command).join("|");
     let verbs = joined(verbs(command).map(|verb| verb.get_name().into()).collect());
     let function = format!(
@@ -100,16 +105,51 @@ fn bash(command: &Command, script: &str) -> String {
         {verbs}) ;;
         *) return 0 ;;
     esac
-    while IFS= read -r name; do
-        [[ $name == "$2"* ]] && COMPREPLY+=("$name")
+    # Behind an opening quote the word is as it stands, and else without backslashes.
+    local begun=$2 quote=${{COMP_WORDS[COMP_CWORD]:0:1}} plain=1
+    [[ $quote == \' ]] || IFS= read -d '' begun < <(printf '%s\0' "$2")
+    local names=() files=()
+    while IFS= read -r -d '' name; do
+        [[ $name == "$begun"* ]] || continue
+        names+=("$(_timeline_quoted "$quote" "$name"; printf .)")
+        names[-1]=${{names[-1]%.}}
+        [[ ${{names[-1]}} == "$name" ]] || plain=""
     done < <({ASK})
-    if [[ -n $2 ]]; then
-        while IFS= read -r name; do
-            COMPREPLY+=("$name")
-        done < <(compgen -f -- "$2")
-        compopt -o filenames 2>/dev/null
+    [[ -z $2 ]] || while IFS= read -r name; do
+        files+=("$name")
+    done < <(compgen -f -- "$2")
+    if [[ -n $plain ]]; then
+        COMPREPLY+=("${{names[@]}}" "${{files[@]}}")
+        [[ -z $2 ]] || compopt -o filenames 2>/dev/null
+        return 0
     fi
+    # As the names of files, bash would quote them, but not a dollar.
+    COMPREPLY+=("${{names[@]}}")
+    for name in "${{files[@]}}"; do
+        [[ ! -d $name ]] || name+=/
+        COMPREPLY+=("$(_timeline_quoted "$quote" "$name")")
+    done
     return 0
+}}
+
+# A word as it is read back, behind this opening quote, if it is one.
+_timeline_quoted() {{
+    local rest=$2 end=""
+    # Bash closes the quotes, unless they seem to be closed.
+    [[ $rest != *"$1" ]] || end=$1
+    case "$1" in
+        \') printf %s "${{rest//\'/\'\\\'\'}}$end" ;;
+        \")
+            rest=${{rest//\\/\\\\}} rest=${{rest//\"/\\\"}}
+            rest=${{rest//\$/\\\$}}
+            printf %s "${{rest//\`/\\\`}}$end" ;;
+        *)
+            while [[ $rest == *$'\n'* ]]; do
+                printf '%q%s' "${{rest%%$'\n'*}}" "\$'\\n'"
+                rest=${{rest#*$'\n'}}
+            done
+            printf %q "$rest" ;;
+    esac
 }}
 "#
     );
@@ -124,15 +164,26 @@ fn zsh(command: &Command, script: &str) -> String {
 _timeline_names() {{
     local expl ret=1
     local -a names
-    names=(${{(f)"$({ASK})"}})
+    names=(${{(0)"$({ASK})"}})
     _wanted names expl 'timeline' compadd -a names && ret=0
     _files && ret=0
     return ret
 }}
 "#
     );
-    let mut names: Vec<&Id> = Vec::new();
+    let lists: Vec<_> = lists(command).map(|long| format!("*--{long}=[")).collect();
+    let (mut names, mut is_list): (Vec<&Id>, bool) = (Vec::new(), false);
     let lines = script.lines().map(|line| {
+        // Of a list with commas, its last word is completed.
+        if lists.iter().any(|list| line.contains(list)) {
+            is_list = true;
+            let begin = ":{compset -P \"*,\"; local -a words; words=(";
+            return line.replace(":((", begin);
+        }
+        if is_list && line.contains("))' \\") {
+            is_list = false;
+            return line.replace("))' \\", "); _describe -t words word words}' \\");
+        }
         let begun = line
             .strip_prefix('(')
             .and_then(|line| line.strip_suffix(')'));
@@ -161,8 +212,27 @@ _timeline_names() {{
 fn fish(command: &Command, script: &str) -> String {
     let verbs: Vec<_> = verbs(command).map(Command::get_name).collect();
     let verbs = verbs.join(" ");
+    let lists: String = command.get_subcommands().map(fish_lists).collect();
     format!(
-        "{script}complete -c timeline -n \"__fish_timeline_using_subcommand {verbs}\" -a \
-         \"({ASK})\" -d 'Live timeline'\n"
+        "{script}{lists}complete -c timeline -n \"__fish_timeline_using_subcommand {verbs}\" -a \
+         \"({ASK} | string split0)\" -d 'Live timeline'\n"
     )
+}
+
+/// The words of lists behind those that are there, with commas between.
+fn fish_lists(verb: &Command) -> String {
+    let lists = verb
+        .get_opts()
+        .filter(|option| option.get_value_delimiter().is_some());
+    let line = |option: &Arg| {
+        let (verb, long) = (verb.get_name(), option.get_long()?);
+        let words = option.get_possible_values();
+        let words: Vec<_> = words.iter().map(|word| word.get_name()).collect();
+        Some(format!(
+            "complete -c timeline -n \"__fish_timeline_using_subcommand {verb}; and string match \
+             -q '*,*' -- (commandline -ct)\" -l {long} -r -f -a \"(__fish_append , {})\"\n",
+            words.join(" ")
+        ))
+    };
+    lists.filter_map(line).collect()
 }

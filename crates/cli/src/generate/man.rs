@@ -121,7 +121,7 @@ fn page(
     more(&mut text)?;
     // One space between two paragraphs, of which clap_mangen makes three.
     let text = String::from_utf8_lossy(&text).replace(".br\n\n.br\n", ".sp\n");
-    fs::write(directory.join(format!("{name}.1")), text)
+    fs::write(directory.join(format!("{name}.1")), ascii(&text))
 }
 
 /// The date of the pages: today, or that of the source, so that who builds it twice gets the same.
@@ -207,6 +207,15 @@ fn write_examples<'a>(
         writeln!(text, ".TP\n{what}\n.nf\n\\fB{line}\\fR\n.fi")?;
     }
     Ok(())
+}
+
+/// The characters beyond ASCII by their numbers. Not each roff takes the bytes of UTF-8 for them.
+fn ascii(text: &str) -> String {
+    let one = |c: char| match c.is_ascii() {
+        true => c.to_string(),
+        false => format!("\\[u{:04X}]", u32::from(c)),
+    };
+    text.chars().map(one).collect()
 }
 
 /// Text as roff takes it literally.
