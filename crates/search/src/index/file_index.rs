@@ -234,19 +234,26 @@ impl FileIndex {
         let (mut builder, mut root) = self.reopen(archive, writing)?;
         let (mut reader, mut events) = (archive.unit_reader(), Vec::new());
         let missing = self.missing(units);
+        let mut added = missing.start;
         for number in missing.clone() {
             let unit = &units[number];
+            events.clear();
             if !unit.important {
-                events.clear();
                 reader.read(number, &mut events);
+            }
+            // A unit takes long, so it is asked in the midst of it as well.
+            let stops = number > missing.start && !goes_on(self.end_of(&units[added]));
+            if !stops {
                 builder.add(self.start_of(unit), &events);
+                added = number;
             }
             if archive.has_cut_names() {
                 // Messages depend on what was read before.
                 writing.clear()?;
                 return Ok(None);
             }
-            let is_last = !goes_on(self.end_of(unit)) || number + 1 == missing.end;
+            let unit = &units[added];
+            let is_last = stops || !goes_on(self.end_of(unit)) || number + 1 == missing.end;
             if builder.is_full() || is_last {
                 (root.covered, root.digest) = (self.end_of(unit), unit.digest);
                 let (mut bytes, old) = (Vec::new(), root.segments.len());
