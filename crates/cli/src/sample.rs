@@ -49,7 +49,7 @@ pub struct Args {
 /// Shown by `--help`.
 const EXAMPLES: &[Example] = &[
     (
-        "All events of 100 µs, every 10 ms, until Ctrl-C",
+        "All events of 100 microseconds, every 10 ms, until Ctrl-C",
         "timeline sample /timeline --level all --for 100us --every 10ms",
     ),
     (

@@ -32,7 +32,7 @@ use crate::verb::Verb;
 /// The columns are the NUMA node and core that logged the event, the cycles since the next older
 /// event, the category and the message. Important events come first: they are never overwritten.
 /// If entries of the same CPU or thread are missing right before an event, the next line says so:
-/// "… 1,024 entries missing …". An event that ends a span ("end X" after "begin X", or "finish
+/// "1,024 entries missing". An event that ends a span ("end X" after "begin X", or "finish
 /// X" after "start X") says how long that took, if its begin was read: a filter that leaves the
 /// begin out can leave out the time as well.
 ///

@@ -9,6 +9,29 @@ use clap_complete::Shell;
 /// The command by which shells get the names, whatever a user calls `timeline`.
 const ASK: &str = "command timeline list --names 2>/dev/null";
 
+/// How bash quotes a word.
+const QUOTED: &str = r#"
+# A word as it is read back, behind this opening quote, if it is one.
+_timeline_quoted() {
+    local rest=$2 end=""
+    # Bash closes the quotes, unless they seem to be closed.
+    [[ $rest != *"$1" ]] || end=$1
+    case "$1" in
+        \') printf %s "${rest//\'/\'\\\'\'}$end" ;;
+        \")
+            rest=${rest//\\/\\\\} rest=${rest//\"/\\\"}
+            rest=${rest//\$/\\\$}
+            printf %s "${rest//\`/\\\`}$end" ;;
+        *)
+            while [[ $rest == *$'\n'* ]]; do
+                printf '%q%s' "${rest%%$'\n'*}" "\$'\\n'"
+                rest=${rest#*$'\n'}
+            done
+            printf %q "$rest" ;;
+    esac
+}
+"#;
+
 /// The script for a shell.
 pub fn script(shell: Shell, mut command: Command) -> String {
     let mut script = Vec::new();
@@ -68,8 +91,7 @@ fn bash(command: &Command, script: &str) -> String {
         options.map(move |option| format!("{name},{option}"))
     };
     let options = joined(command.get_subcommands().flat_map(of_verb).collect());
-    let lists = lists(command).map(|long| format!("--{long}"));
-    let lists = joined(lists.collect());
+    let lists = joined(lists(command).map(|long| format!("--{long}")).collect());
     let global = with_values(command).join("|");
     let verbs = joined(verbs(command).map(|verb| verb.get_name().into()).collect());
     let function = format!(
@@ -106,9 +128,8 @@ fn bash(command: &Command, script: &str) -> String {
         *) return 0 ;;
     esac
     # Behind an opening quote the word is as it stands, and else without backslashes.
-    local begun=$2 quote=${{COMP_WORDS[COMP_CWORD]:0:1}} plain=1
+    local begun=$2 quote=${{COMP_WORDS[COMP_CWORD]:0:1}} plain=1 names=() files=()
     [[ $quote == \' ]] || IFS= read -d '' begun < <(printf '%s\0' "$2")
-    local names=() files=()
     while IFS= read -r -d '' name; do
         [[ $name == "$begun"* ]] || continue
         names+=("$(_timeline_quoted "$quote" "$name"; printf .)")
@@ -131,27 +152,7 @@ fn bash(command: &Command, script: &str) -> String {
     done
     return 0
 }}
-
-# A word as it is read back, behind this opening quote, if it is one.
-_timeline_quoted() {{
-    local rest=$2 end=""
-    # Bash closes the quotes, unless they seem to be closed.
-    [[ $rest != *"$1" ]] || end=$1
-    case "$1" in
-        \') printf %s "${{rest//\'/\'\\\'\'}}$end" ;;
-        \")
-            rest=${{rest//\\/\\\\}} rest=${{rest//\"/\\\"}}
-            rest=${{rest//\$/\\\$}}
-            printf %s "${{rest//\`/\\\`}}$end" ;;
-        *)
-            while [[ $rest == *$'\n'* ]]; do
-                printf '%q%s' "${{rest%%$'\n'*}}" "\$'\\n'"
-                rest=${{rest#*$'\n'}}
-            done
-            printf %q "$rest" ;;
-    esac
-}}
-"#
+{QUOTED}"#
     );
     let (before, registration) = script.rsplit_once("\nif [[").unwrap_or((script, ""));
     let registration = registration.replace("-F _timeline ", "-F _timeline_with_names ");
