@@ -81,16 +81,21 @@ fn lists(command: &Command) -> impl Iterator<Item = &str> {
     lists.filter_map(Arg::get_long)
 }
 
-/// Names as the shell quotes them, with files, as soon as something of a path is there.
-fn bash(command: &Command, script: &str) -> String {
-    let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join("|");
-    // One option may have a value for one verb, and none for another.
+/// The options of verbs behind which a value stands: one option may have a value for one verb, and
+/// none for another.
+fn options(command: &Command) -> BTreeSet<String> {
     let of_verb = |verb: &Command| {
         let name = verb.get_name().to_owned();
         let options = with_values(verb).into_iter();
         options.map(move |option| format!("{name},{option}"))
     };
-    let options = joined(command.get_subcommands().flat_map(of_verb).collect());
+    command.get_subcommands().flat_map(of_verb).collect()
+}
+
+/// Names as the shell quotes them, with files, as soon as something of a path is there.
+fn bash(command: &Command, script: &str) -> String {
+    let joined = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join("|");
+    let options = joined(options(command));
     let lists = joined(lists(command).map(|long| format!("--{long}")).collect());
     let global = with_values(command).join("|");
     let verbs = joined(verbs(command).map(|verb| verb.get_name().into()).collect());
