@@ -1,6 +1,6 @@
 //! A program's file, or a mangled name: names for addresses, whatever stands in the file.
 
-use timeline::symbols::{FileVersion, Module, Symbols, demangled};
+use timeline::symbols::{FileVersion, InlinedFunction, Module, Symbols, demangled};
 
 use super::scratch::Scratch;
 
@@ -41,7 +41,9 @@ fn file(bytes: &[u8]) {
         .take(512)
         .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
     let near = (0..0x5000).step_by(0x83);
-    for address in near.chain(stated).chain([u64::MAX - 1]) {
+    // Where those with inlined functions have their code.
+    let code = (0x40_1000..0x40_1030).chain(0x20_1120..0x20_1160);
+    for address in near.chain(code).chain(stated).chain([u64::MAX - 1]) {
         for (pid, base) in (1..).zip(bases) {
             let at = base.wrapping_add(address);
             let Some(found) = symbols.resolve(pid, at) else {
@@ -57,7 +59,12 @@ fn file(bytes: &[u8]) {
                     name.len()
                 );
             }
-            if let Some(source) = &found.source {
+            let inlined = found.inlined.iter();
+            assert!(inlined.len() <= InlinedFunction::MOST);
+            let names = inlined.clone().filter_map(|called| called.name.as_ref());
+            assert!(names.map(String::len).sum::<usize>() <= MOST);
+            let sources = inlined.map(|called| &called.source).chain([&found.source]);
+            for source in sources.flatten() {
                 assert!(source.line > 0 && source.file.len() <= MOST_OF_PATH);
             }
             if let Some(behind) = at.checked_add(1) {

@@ -1,13 +1,14 @@
 //! Names addresses in call stacks of a ring, by the modules that its processes have loaded.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::event::Module;
 use crate::source::Frame;
 use crate::symbols::{Programs, Symbols};
 
-/// The names found so far. They are discarded when there may be new modules.
+/// The names found so far. They are discarded when there are new modules.
 #[derive(Default)]
 pub struct Frames(Mutex<Found>);
 
@@ -16,6 +17,8 @@ struct Found {
     /// How many definitions there were when the modules were read.
     known: u32,
     symbols: Option<Symbols>,
+    /// What these were made of.
+    asked: (Vec<Module>, Programs),
     frames: HashMap<(u32, u64), Option<Frame>>,
 }
 
@@ -23,6 +26,13 @@ struct Found {
 const MOST: usize = 1 << 16;
 
 impl Frames {
+    /// The files without lines because their debug information is compressed with zstd.
+    pub fn compressed_with_zstd(&self) -> Vec<PathBuf> {
+        let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = found.symbols.iter().flat_map(Symbols::compressed_with_zstd);
+        files.map(Path::to_path_buf).collect()
+    }
+
     /// The frame of an address in a process; `None` if no module was loaded there. `modules`, which
     /// tells of programs as well, is called again only if `known` has changed.
     pub fn find<I: Iterator<Item = Module>>(
@@ -36,8 +46,13 @@ impl Frames {
         if found.known != known || found.symbols.is_none() {
             found.known = known;
             let (modules, programs) = modules();
-            found.symbols = Some(Symbols::of(modules, &programs));
-            found.frames.clear();
+            let asked = (modules.collect(), programs);
+            // Most definitions are of events: to read all files again would take long.
+            if found.symbols.is_none() || found.asked != asked {
+                found.symbols = Some(Symbols::of(asked.0.iter().cloned(), &asked.1));
+                found.asked = asked;
+                found.frames.clear();
+            }
         }
         let Found {
             symbols, frames, ..
@@ -55,6 +70,7 @@ impl Frames {
                 name: at.name,
                 start: at.start,
                 source: at.source,
+                inlined: at.inlined,
             })
         });
         frame.clone()

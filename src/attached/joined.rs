@@ -1,5 +1,8 @@
 //! Tells which processes have joined a timeline, their executables, and what they have loaded.
 
+#[cfg(feature = "symbols")]
+use std::path::PathBuf;
+
 use super::Attached;
 use crate::event::Module;
 use crate::ring::executables::{self, Joined};
@@ -22,6 +25,13 @@ impl Attached {
     /// [`executable::sha1_of`](crate::executable::sha1_of).
     pub fn processes(&self) -> Vec<Joined> {
         executables::table(&self.segment.map, &self.segment.geometry)
+    }
+
+    /// The files that lines of call stacks were looked for in, in vain, because their debug
+    /// information is compressed with zstd, which the library does not expand.
+    #[cfg(feature = "symbols")]
+    pub fn compressed_with_zstd(&self) -> Vec<PathBuf> {
+        self.frames.compressed_with_zstd()
     }
 
     /// What is known of the executables of its processes.

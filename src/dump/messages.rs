@@ -6,8 +6,8 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::event::{
-    Definition, EventId, Format, Layout, PerEvent, Piece, SourceLine, Syntax, by_position, pieces,
-    render,
+    Definition, EventId, Format, InlinedFunction, Layout, PerEvent, Piece, SourceLine, Syntax,
+    by_position, pieces, render,
 };
 use crate::source::{Event, Frame, Source};
 
@@ -134,16 +134,45 @@ pub const SYMBOLS: usize = 32 << 10;
 /// Bytes of the names in a call stack that are shown.
 pub const STACK: usize = 256 << 10;
 
-/// The call stack of an event, each frame as people read it. From the first on for whose names
-/// there is no room, frames have none: those before have very long ones.
-pub fn stack<'a>(source: &'a dyn Source, event: &'a Event) -> impl Iterator<Item = String> + 'a {
+/// What is made of each frame of the call stack of an event, with the bytes that it takes. From the
+/// first on for which there is no room, frames are addresses only: those before have very long
+/// names.
+fn fitting<'a, T: 'a>(
+    source: &'a dyn Source,
+    event: &'a Event,
+    make: impl Fn(Frame) -> (usize, T) + 'a,
+) -> impl Iterator<Item = T> + 'a {
     let mut room = Some(STACK);
     event.backtrace().iter().map(move |address| {
-        let named = room.map(|room| (room, source.frame(event, *address).to_string()));
-        let fits = named.and_then(|(room, text)| Some((room.checked_sub(text.len())?, text)));
+        let made = room.map(|room| (room, make(source.frame(event, *address))));
+        let fits = made.and_then(|(room, (size, made))| Some((room.checked_sub(size)?, made)));
         room = fits.as_ref().map(|(left, _)| *left);
-        fits.map_or_else(|| Frame::unknown(*address).to_string(), |(_, text)| text)
+        fits.map_or_else(|| make(Frame::unknown(*address)).1, |(_, made)| made)
     })
+}
+
+/// The frames of the call stack of an event.
+pub fn frames<'a>(source: &'a dyn Source, event: &'a Event) -> impl Iterator<Item = Frame> + 'a {
+    fitting(source, event, |frame| (frame.length(), frame))
+}
+
+/// The same with each frame as people read it: the functions that were inlined there, innermost
+/// first, and the function that they were inlined into.
+pub fn calls<'a>(
+    source: &'a dyn Source,
+    event: &'a Event,
+) -> impl Iterator<Item = (Frame, Vec<String>)> + 'a {
+    fitting(source, event, |frame| {
+        let inlined = frame.inlined.iter().map(ToString::to_string);
+        let texts: Vec<String> = inlined.chain([frame.to_string()]).collect();
+        let shown: usize = texts.iter().map(String::len).sum();
+        (shown.max(frame.length()), (frame, texts))
+    })
+}
+
+/// The call stack of an event, each function as people read it.
+pub fn stack<'a>(source: &'a dyn Source, event: &'a Event) -> impl Iterator<Item = String> + 'a {
+    calls(source, event).flat_map(|(_, texts)| texts)
 }
 
 #[cfg(feature = "symbols")]
@@ -169,7 +198,28 @@ impl fmt::Display for Frame {
             (Some(file), ..) => write!(f, " ({file})")?,
             (None, ..) => {}
         }
-        match &self.source {
+        At(self.source.as_ref()).fmt(f)
+    }
+}
+
+/// What was called there, as people read it: `copy (inlined) at /src/copy.h:12`.
+impl fmt::Display for InlinedFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name.as_deref() {
+            Some(name) => write!(f, "{}", demangled(name))?,
+            None => f.write_str("?")?,
+        }
+        f.write_str(" (inlined)")?;
+        At(self.source.as_ref()).fmt(f)
+    }
+}
+
+/// A place in the source, if it is known: ` at /src/net.c:120`.
+struct At<'a>(Option<&'a SourceLine>);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
             Some(SourceLine { file, line }) => write!(f, " at {file}:{line}"),
             None => Ok(()),
         }

@@ -7,7 +7,7 @@ mod template;
 mod text;
 
 pub use durations::Durations;
-pub use messages::{Messages, STACK, SYMBOLS, stack, symbol};
+pub use messages::{Messages, STACK, SYMBOLS, calls, frames, stack, symbol};
 pub use printable::{is_printable, printable, printable_line};
 pub use template::Template;
 pub use text::Text;

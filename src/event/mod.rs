@@ -50,7 +50,7 @@ pub use field::{FieldType, Labels, TYPES};
 pub use glob::matches as matches_pattern;
 pub(crate) use interned::{bring_in, intern, words_of};
 pub use lay_out::lay_out;
-pub use module::{FileVersion, Module, SourceLine};
+pub use module::{FileVersion, InlinedFunction, Module, SourceLine};
 pub use nearest::nearest;
 pub use object::{Object, ObjectPart};
 pub use object_value::ObjectValue;

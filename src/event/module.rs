@@ -24,6 +24,20 @@ pub struct SourceLine {
     pub line: u32,
 }
 
+/// A function that the compiler put into another one, in place of a call.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct InlinedFunction {
+    /// Its name, as debug information spells it: mangled, if the language does that.
+    pub name: Option<String>,
+    /// The line of it.
+    pub source: Option<SourceLine>,
+}
+
+impl InlinedFunction {
+    /// The most functions that are inlined at one address.
+    pub const MOST: usize = 64;
+}
+
 /// A program or library that a process has loaded.
 ///
 /// # Example

@@ -8,4 +8,4 @@ mod write;
 
 pub use read::{Head, Input, all_integers, whole_values};
 pub use rmp::Marker;
-pub use write::{Fields, Packed, array16, packed, packed_signed, put, put_packed, uint64};
+pub use write::{Fields, List, Packed, array16, packed, packed_signed, put, put_packed, uint64};

@@ -375,6 +375,27 @@ impl<'a> Input<'a> {
         (first == marker::UINT64).then(|| u64::from_be_bytes(number))
     }
 
+    /// A list of lists, as many as `most` of them: `item` takes what stands at each place of one.
+    pub fn lists<T: Default>(
+        &mut self,
+        most: usize,
+        item: impl Fn(usize, &mut Input<'a>, &mut T) -> Option<()>,
+    ) -> Option<Vec<T>> {
+        let mut all = Vec::new();
+        for _ in 0..self.count()? {
+            if all.len() == most {
+                self.skip()?;
+                continue;
+            }
+            let mut one = T::default();
+            for place in 0..self.count()? as usize {
+                item(place, self, &mut one)?;
+            }
+            all.push(one);
+        }
+        Some(all)
+    }
+
     /// Pairs of unsigned numbers.
     pub fn pairs(&mut self) -> Option<Vec<(u64, u64)>> {
         let (mut pairs, mut items) = (Vec::new(), Vec::new());

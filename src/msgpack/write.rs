@@ -121,6 +121,27 @@ pub struct Fields {
     count: u32,
 }
 
+/// The items of a list within a field; nothing where one is not known.
+pub struct List<'a>(&'a mut Vec<u8>);
+
+impl List<'_> {
+    /// Text.
+    pub fn text(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => encode::write_str(self.0, text).expect(INFALLIBLE),
+            None => encode::write_nil(self.0).expect(INFALLIBLE),
+        }
+    }
+
+    /// An unsigned number.
+    pub fn number(&mut self, number: Option<u64>) {
+        match number {
+            Some(number) => put_packed(self.0, packed(number)),
+            None => encode::write_nil(self.0).expect(INFALLIBLE),
+        }
+    }
+}
+
 impl Fields {
     fn key(&mut self, field: u8) -> &mut Vec<u8> {
         self.body.push(field);
@@ -177,6 +198,17 @@ impl Fields {
                 encode::write_array_len(body, 2).expect(INFALLIBLE);
                 put_packed(body, packed(*a));
                 put_packed(body, packed(*b));
+            }
+        }
+    }
+
+    /// A list of lists of three items, if there are any.
+    pub fn lists<T>(&mut self, field: u8, all: &[T], mut list: impl FnMut(&T, &mut List)) {
+        if !all.is_empty() {
+            let body = self.array(field, all.len());
+            for one in all {
+                encode::write_array_len(body, 3).expect(INFALLIBLE);
+                list(one, &mut List(body));
             }
         }
     }

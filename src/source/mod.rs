@@ -25,7 +25,7 @@ pub use passage::Passage;
 use std::num::NonZeroU64;
 
 use crate::clock::Interpolation;
-use crate::event::{Definition, EventId, Layout, SourceLine, Values};
+use crate::event::{Definition, EventId, InlinedFunction, Layout, SourceLine, Values};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
 use crate::ring::{Storage, cut};
@@ -202,16 +202,25 @@ pub struct Frame {
     pub name: Option<String>,
     /// Where that function begins (`dli_saddr`).
     pub start: Option<u64>,
-    /// The line of the source from which the call was made, if debug information says it.
+    /// The line of that function from which the call was made, if debug information says it.
     pub source: Option<SourceLine>,
+    /// The functions that the compiler put there into that function, innermost first: the call was
+    /// made from the first, and that is called by the next, as it seems to who reads the source.
+    pub inlined: Vec<InlinedFunction>,
 }
 
+/// Bytes that stand around the texts of an inlined function, however it is shown.
+const AROUND_INLINED: usize = 128;
+
 impl Frame {
-    /// The bytes of its texts.
+    /// The bytes of its texts, and of those that stand around them.
     pub fn length(&self) -> usize {
-        let source = self.source.as_ref().map(|source| &source.file);
-        let texts = [self.name.as_ref(), self.file.as_ref(), source];
-        texts.into_iter().flatten().map(String::len).sum()
+        let path = |source: &'_ Option<SourceLine>| source.as_ref().map_or(0, |at| at.file.len());
+        let text = |text: &'_ Option<String>| text.as_ref().map_or(0, String::len);
+        let inlined = self.inlined.iter();
+        let inlined =
+            inlined.map(|called| text(&called.name) + path(&called.source) + AROUND_INLINED);
+        text(&self.name) + text(&self.file) + path(&self.source) + inlined.sum::<usize>()
     }
 
     /// A frame with nothing but the address.

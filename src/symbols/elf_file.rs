@@ -9,11 +9,15 @@ use object::endian::Endianness;
 use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
 
+use super::sections::Sections;
+use super::separate::Separate;
 use super::{Contents, FileVersion, Module};
 use crate::shm;
 
 /// Bytes of the largest note. A build id takes about 40.
 const MAX_NOTE: u64 = 64 << 10;
+/// Bytes that are read at once for a checksum.
+const PART: usize = 64 << 10;
 
 /// A file, and how many more bytes may be read from all files together. The cache of `object` does
 /// not replace it: that allocates whatever the headers of a file ask for, up to the size of the
@@ -56,6 +60,31 @@ impl ElfFile<'_> {
     pub fn pay(&mut self, bytes: u64) -> Option<()> {
         *self.left = self.left.checked_sub(bytes)?;
         Some(())
+    }
+
+    /// Its CRC-32. All of it is read, and paid for, before.
+    pub fn crc(&mut self) -> Option<u32> {
+        let size = self.file.metadata().ok()?.len();
+        self.pay(size)?;
+        self.file.seek(SeekFrom::Start(0)).ok()?;
+        let (mut crc, mut read) = (crc32fast::Hasher::new(), 0);
+        let mut part = vec![0; PART];
+        while read < size {
+            let most = usize::try_from(size - read).map_or(PART, |rest| rest.min(PART));
+            match self.file.read(&mut part[..most]).ok()? {
+                0 => return None,
+                bytes => {
+                    crc.update(&part[..bytes]);
+                    read += bytes as u64;
+                }
+            }
+        }
+        Some(crc.finalize())
+    }
+
+    /// Opens one that belongs to it, from what may still be read.
+    pub fn separate(&mut self, separate: &Separate) -> Option<ElfFile<'_>> {
+        separate.open(self.left)
     }
 
     /// `count` records from `offset` on.
@@ -106,27 +135,25 @@ impl ElfFile<'_> {
 pub fn is_of<E: FileHeader<Endian = Endianness>>(
     module: &Module,
     file: &mut ElfFile,
+    header: &E,
     endian: Endianness,
-    programs: &[E::ProgramHeader],
 ) -> bool {
     let wanted = module.build_id.as_deref();
-    wanted.is_none_or(|wanted| build_id::<E>(file, endian, programs).as_deref() == Some(wanted))
+    wanted.is_none_or(|wanted| {
+        let programs = programs(file, header, endian);
+        let found = programs.and_then(|programs| build_id::<E>(file, endian, &programs));
+        found.as_deref() == Some(wanted)
+    })
 }
 
-/// All sections.
-pub fn sections<E: FileHeader<Endian = Endianness>>(
+/// All segments.
+pub fn programs<E: FileHeader<Endian = Endianness>>(
     file: &mut ElfFile,
     header: &E,
     endian: Endianness,
-) -> Option<Vec<E::SectionHeader>> {
-    let at: u64 = header.e_shoff(endian).into();
-    let mut count = usize::from(header.e_shnum(endian));
-    if count == 0 {
-        // A count too large for the header is in the first section.
-        let first: E::SectionHeader = file.array(at, 1)?.pop()?;
-        count = usize::try_from(first.sh_size(endian).into()).ok()?;
-    }
-    file.array(at, count)
+) -> Option<Vec<E::ProgramHeader>> {
+    let count = usize::from(header.e_phnum(endian));
+    file.array(header.e_phoff(endian).into(), count)
 }
 
 fn build_id<E: FileHeader<Endian = Endianness>>(
@@ -134,21 +161,42 @@ fn build_id<E: FileHeader<Endian = Endianness>>(
     endian: Endianness,
     programs: &[E::ProgramHeader],
 ) -> Option<Vec<u8>> {
-    for program in programs {
-        if program.p_type(endian) != elf::PT_NOTE {
-            continue;
-        }
-        let (offset, size) = program.file_range(endian);
-        let Some(bytes) = file.bytes(offset, size.min(MAX_NOTE)) else {
-            continue;
-        };
-        let Ok(mut notes) = NoteIterator::<E>::new(endian, program.p_align(endian), &bytes) else {
-            continue;
-        };
-        while let Ok(Some(note)) = notes.next() {
-            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
-                return Some(note.desc().to_vec());
-            }
+    let mut notes = programs
+        .iter()
+        .filter(|program| program.p_type(endian) == elf::PT_NOTE);
+    notes.find_map(|program| {
+        let place = program.file_range(endian);
+        build_id_among::<E>(file, endian, place, program.p_align(endian))
+    })
+}
+
+/// The build id in the sections with notes.
+pub fn build_id_of_sections<E: FileHeader<Endian = Endianness>>(
+    file: &mut ElfFile,
+    sections: &Sections<E>,
+    endian: Endianness,
+) -> Option<Vec<u8>> {
+    let mut notes = sections.of_type(elf::SHT_NOTE);
+    notes.find_map(|section| {
+        let place = (
+            section.sh_offset(endian).into(),
+            section.sh_size(endian).into(),
+        );
+        build_id_among::<E>(file, endian, place, section.sh_addralign(endian))
+    })
+}
+
+fn build_id_among<E: FileHeader<Endian = Endianness>>(
+    file: &mut ElfFile,
+    endian: Endianness,
+    (offset, size): (u64, u64),
+    align: E::Word,
+) -> Option<Vec<u8>> {
+    let bytes = file.bytes(offset, size.min(MAX_NOTE))?;
+    let mut notes = NoteIterator::<E>::new(endian, align, &bytes).ok()?;
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
+            return Some(note.desc().to_vec());
         }
     }
     None

@@ -7,10 +7,12 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::endian::Endianness;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 
-use super::elf_file::{ElfFile, is_of, sections};
+use super::elf_file::{ElfFile, is_of, programs};
 use super::intervals::{Interval, IntervalMap};
-use super::lines::Lines;
-use super::{Contents, FileVersion, Left, Module, SourceLine};
+use super::lines::{Lines, Located};
+use super::sections::{self, Sections, Unread};
+use super::separate::{self, Separate};
+use super::{Contents, FileVersion, Left, Module};
 
 /// Bytes of all headers and notes that are read to compare a file.
 const MOST_HEADERS: u64 = 16 << 20;
@@ -25,9 +27,11 @@ pub struct Image {
     /// Where it was found, and which version.
     path: PathBuf,
     version: Option<FileVersion>,
+    /// Where what was stripped off it may be.
+    separate: Vec<Separate>,
     /// What the file, or a file of its own, says of the lines of its source: read when it is first
     /// asked for.
-    lines: OnceLock<Option<Lines>>,
+    lines: OnceLock<Result<Lines, Unread>>,
     /// The file's address for its lowest page; `None` if the file cannot be moved.
     lowest: Option<u64>,
     symbols: Vec<Symbol>,
@@ -79,16 +83,16 @@ impl Image {
         if !file.fits(module, known, &mut left.digests) {
             return None;
         }
-        let image = Image::read::<FileHeader64<Endianness>>(file, module, has_symbols)
-            .or_else(|| Image::read::<FileHeader32<Endianness>>(file, module, has_symbols))?;
+        let image = Image::read::<FileHeader64<Endianness>>(path, file, module, has_symbols)
+            .or_else(|| Image::read::<FileHeader32<Endianness>>(path, file, module, has_symbols))?;
         Some(Image {
-            path: path.to_path_buf(),
             version: file.version(),
             ..image
         })
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(
+        path: &Path,
         file: &mut ElfFile,
         module: &Module,
         has_symbols: bool,
@@ -96,39 +100,44 @@ impl Image {
         let (header, endian) = file.header::<E>()?;
         let word = |word: E::Word| -> u64 { word.into() };
 
-        let count = usize::from(header.e_phnum(endian));
-        let programs: Vec<E::ProgramHeader> = file.array(word(header.e_phoff(endian)), count)?;
+        let programs = programs(file, &header, endian)?;
         let loaded = programs.iter().filter(|p| p.p_type(endian) == elf::PT_LOAD);
         let lowest = loaded.map(|p| word(p.p_vaddr(endian))).min();
         let lowest = lowest.map_or(0, |address| address & !(PAGE - 1));
         let moves = header.e_type(endian) != elf::ET_EXEC;
 
         // Before the symbols are read: another file may have many.
-        if !is_of::<E>(module, file, endian, &programs) {
+        if !is_of::<E>(module, file, &header, endian) {
             return None;
         }
         let mut image = Image {
-            path: PathBuf::new(),
+            path: path.to_path_buf(),
             version: None,
+            separate: Vec::new(),
             lines: OnceLock::new(),
             lowest: moves.then_some(lowest),
             symbols: Vec::new(),
             cover: IntervalMap::default(),
             names: Vec::new(),
         };
-        if has_symbols && let Some((symbols, names)) = tables::<E>(file, &header, endian) {
-            image.take(&symbols, endian);
-            image.names = names;
+        if has_symbols && let Some(sections) = Sections::of(file, &header, endian) {
+            let link = sections.debug_link(file);
+            image.separate = separate::places(path, module, link);
+            let own = |file: &mut ElfFile, kind| table::<E>(file, &sections, endian, kind);
+            let found = own(file, elf::SHT_SYMTAB)
+                .or_else(|| stripped_off::<E>(file, module, &image.separate, endian))
+                .or_else(|| own(file, elf::SHT_DYNSYM));
+            if let Some((symbols, names)) = found {
+                image.take(&symbols, endian);
+                image.names = names;
+            }
         }
         Some(image)
     }
 
     fn take<S: Sym<Endian = Endianness>>(&mut self, symbols: &[S], endian: Endianness) {
         let mut intervals: Vec<Interval<Rank>> = Vec::new();
-        for symbol in symbols
-            .iter()
-            .filter(|symbol| names_addresses(*symbol, endian))
-        {
+        for symbol in symbols {
             let start: u64 = symbol.st_value(endian).into();
             let size: u64 = symbol.st_size(endian).into();
             let function = matches!(symbol.st_type(), elf::STT_FUNC | elf::STT_GNU_IFUNC);
@@ -159,14 +168,27 @@ impl Image {
         Some((name, symbol.start.wrapping_add(bias)))
     }
 
-    /// The line of the source that an address is of, in a process with the file of this module
-    /// mapped at its base.
-    pub fn source(&self, module: &Module, address: u64, left: &Mutex<u64>) -> Option<SourceLine> {
+    /// Its path, if its debug information was looked for and is compressed with zstd.
+    pub fn compressed_with_zstd(&self) -> Option<&Path> {
+        let is_it = matches!(self.lines.get(), Some(Err(Unread::Zstd)));
+        is_it.then_some(&self.path)
+    }
+
+    /// The place in the source that an address is of, in a process with the file of this module
+    /// mapped at its base, and what the compiler put there.
+    pub fn locate(&self, module: &Module, address: u64, left: &Mutex<u64>) -> Located {
         let open = || {
             let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-            Lines::open((&self.path, self.version), module, &mut left)
+            Lines::open(
+                (&self.path, self.version),
+                &self.separate,
+                module,
+                &mut left,
+            )
         };
-        let lines = self.lines.get_or_init(open).as_ref()?;
+        let Ok(lines) = self.lines.get_or_init(open) else {
+            return Located::default();
+        };
         let bias = self
             .lowest
             .map_or(0, |lowest| module.base.wrapping_sub(lowest));
@@ -174,25 +196,40 @@ impl Image {
     }
 }
 
-/// The table of all symbols, or else that of the exported symbols, with its names.
-fn tables<E: FileHeader<Endian = Endianness>>(
+/// A table of symbols, and their names.
+type Table<E> = (Vec<<E as FileHeader>::Sym>, Vec<u8>);
+
+/// The symbols of a type that count, unless there are none, and their names.
+fn table<E: FileHeader<Endian = Endianness>>(
     file: &mut ElfFile,
-    header: &E,
+    all: &Sections<E>,
     endian: Endianness,
-) -> Option<(Vec<E::Sym>, Vec<u8>)> {
-    let sections = sections(file, header, endian)?;
-    let mut table = |kind| {
-        let table = sections.iter().find(|s| s.sh_type(endian) == kind)?;
-        let size: u64 = table.sh_size(endian).into();
-        let count = usize::try_from(size).ok()? / size_of::<E::Sym>();
-        let symbols: Vec<E::Sym> = file.array(table.sh_offset(endian).into(), count)?;
-        let names = sections.get(table.sh_link(endian) as usize)?;
-        let size = names.sh_size(endian).into();
-        let names = file.bytes(names.sh_offset(endian).into(), size)?;
-        let any = symbols.iter().any(|s| names_addresses(s, endian));
-        any.then_some((symbols, names))
-    };
-    table(elf::SHT_SYMTAB).or_else(|| table(elf::SHT_DYNSYM))
+    kind: elf::SectionType,
+) -> Option<Table<E>> {
+    let table = all.of_type(kind).next()?;
+    let size: u64 = table.sh_size(endian).into();
+    let count = usize::try_from(size).ok()? / size_of::<E::Sym>();
+    let mut symbols: Vec<E::Sym> = file.array(table.sh_offset(endian).into(), count)?;
+    symbols
+        .retain(|symbol| names_addresses(symbol, endian) && all.is_loaded(symbol.st_shndx(endian)));
+    let names = all.at(table.sh_link(endian) as usize)?;
+    let names = sections::bytes::<E>(file, names, endian)?;
+    (!symbols.is_empty()).then_some((symbols, names))
+}
+
+/// The table of all symbols that was stripped off a file.
+fn stripped_off<E: FileHeader<Endian = Endianness>>(
+    file: &mut ElfFile,
+    module: &Module,
+    places: &[Separate],
+    endian: Endianness,
+) -> Option<Table<E>> {
+    places.iter().find_map(|place| {
+        let file = &mut file.separate(place)?;
+        let (sections, its_endian) = separate::sections::<E>(file, module)?;
+        (its_endian == endian).then_some(())?;
+        table::<E>(file, &sections, endian, elf::SHT_SYMTAB)
+    })
 }
 
 /// Whether a symbol is code or data of this file, at an address that moves with it.

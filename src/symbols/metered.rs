@@ -26,12 +26,17 @@ impl<'a> Metered<'a> {
     }
 
     fn pay(&self, bytes: usize) -> Result<()> {
-        let price = 1 + bytes as u64;
-        let left = self.left.get().checked_sub(price);
-        self.left.set(left.unwrap_or(0));
-        left.map(drop)
-            .ok_or(Error::UnexpectedEof(ReaderOffsetId(0)))
+        pay(self.left, bytes)
     }
+}
+
+/// Pays for so many bytes that are read, or for as many other steps.
+pub fn pay(left: &Cell<u64>, bytes: usize) -> Result<()> {
+    let price = 1 + bytes as u64;
+    let rest = left.get().checked_sub(price);
+    left.set(rest.unwrap_or(0));
+    rest.map(drop)
+        .ok_or(Error::UnexpectedEof(ReaderOffsetId(0)))
 }
 
 impl Reader for Metered<'_> {

@@ -1,8 +1,8 @@
 //! Names addresses of call stacks, like dladdr, even if their process has ended.
 //!
 //! The names come from the files that were mapped (image.rs, elf_file.rs), and lines of the source
-//! from their debug information (lines.rs, metered.rs). Symbols may lie within each other
-//! (intervals.rs). An address has no name if two files were loaded there one after the other
+//! from their debug information (lines/, metered.rs), which may be in files of their own
+//! (separate.rs) or compressed (sections.rs). Symbols may lie within each other (intervals.rs). An address has no name if two files were loaded there one after the other
 //! (overlap.rs). The writers of a timeline say which files were mapped, so neither paths nor
 //! contents are trusted: only regular files are opened, reading is bounded, and contradictions give
 //! no name.
@@ -23,6 +23,8 @@ mod metered;
 mod overlap;
 mod places;
 mod programs;
+mod sections;
+mod separate;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +32,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use self::demangle::demangled;
 pub use self::programs::{Contents, Programs};
-pub use crate::event::{FileVersion, Module, SourceLine};
+pub use crate::event::{FileVersion, InlinedFunction, Module, SourceLine};
 
 use self::image::Image;
 use self::intervals::{Interval, IntervalMap};
@@ -57,8 +59,11 @@ pub struct Resolved {
     pub name: Option<String>,
     /// Where that symbol begins: `dli_saddr`.
     pub start: Option<u64>,
-    /// The line of the source, if the file, or one that was stripped off it, has debug information.
+    /// The line of that function, if the file, or one that was stripped off it, has debug
+    /// information.
     pub source: Option<SourceLine>,
+    /// The functions that the compiler put there into that one, innermost first.
+    pub inlined: Vec<InlinedFunction>,
 }
 
 /// The most bytes of all files together that are hashed: twice what the largest program has.
@@ -253,15 +258,15 @@ impl Symbols {
         let (module, image) = (&self.modules[index], self.image(index));
         let found = image.and_then(|image| image.find(module.base, address));
         let (name, start) = found.unzip();
-        // A call returns to the instruction behind it, which may be of another line.
-        let call = address.saturating_sub(1);
-        let source = image.and_then(|image| image.source(module, call, &self.left_for_lines));
+        let located = image.map(|image| image.locate(module, address, &self.left_for_lines));
+        let located = located.unwrap_or_default();
         Some(Resolved {
             file: module.path.clone(),
             base: module.base,
             name,
             start,
-            source,
+            source: located.source,
+            inlined: located.inlined,
         })
     }
 
@@ -275,6 +280,13 @@ impl Symbols {
     /// that ends the handler, the lookup names the function before it.
     pub fn caller(&self, pid: u32, return_address: u64) -> Option<Resolved> {
         self.resolve(pid, return_address.checked_sub(1)?)
+    }
+
+    /// The files that lines were looked for in, in vain, because their debug information is
+    /// compressed with zstd. To expand that takes C code, which the library does not bring.
+    pub fn compressed_with_zstd(&self) -> impl Iterator<Item = &Path> {
+        let open = self.files.iter().filter_map(|file| file.image.get());
+        open.flatten().filter_map(Image::compressed_with_zstd)
     }
 
     /// The file of a module.

@@ -27,11 +27,11 @@ pub struct Contents {
 }
 
 /// The programs that processes ran, by their paths.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs(HashMap<String, Runs>);
 
 /// What was run from one path: by processes, and by any.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Runs {
     of_process: HashMap<u32, Vec<Contents>>,
     of_any: Vec<Contents>,

@@ -1,7 +1,7 @@
 //! Rules of docs/archive.md that are not about bytes: limits, and where a reader goes on.
 
 use serde_json::json;
-use timeline::{Definition, Format, dump};
+use timeline::{Definition, Format, InlinedFunction, dump};
 use timeline_archive::limits;
 
 use crate::independent::agree;
@@ -55,6 +55,7 @@ fn the_limits_of_the_page_are_those_of_the_source() {
         ("bytes of a message with its values", Format::LONGEST_TEXT),
         ("return addresses of an event", limits::SHOWN_ADDRESSES),
         ("characters of a symbol", limits::SHOWN_SYMBOL),
+        ("inlined functions of a symbol", InlinedFunction::MOST),
         (
             "bytes of the symbols of pointers in a message",
             dump::SYMBOLS,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use timeline::{Frame, SourceLine};
+use timeline::{Frame, InlinedFunction, SourceLine};
 use timeline_archive::{Form, PRINTF, Preamble, RawDefinition, RawEvent, RawThread, Writer};
 
 /// Arguments of `printf`, one of each type, and each with the bytes that stand for it.
@@ -50,6 +50,19 @@ pub fn all_values() -> Vec<u8> {
         .collect()
 }
 
+/// So many functions that a compiler has put into another one.
+fn inlined(count: u64) -> Vec<InlinedFunction> {
+    let source = SourceLine {
+        file: "/src/copy.h".into(),
+        line: 300,
+    };
+    let named = (0..count).map(|number| InlinedFunction {
+        name: Some(format!("copy_{number}")),
+        source: (number > 0).then(|| source.clone()),
+    });
+    named.collect()
+}
+
 /// What an address of the program is called.
 pub fn symbol(address: u64) -> Frame {
     Frame {
@@ -62,6 +75,7 @@ pub fn symbol(address: u64) -> Frame {
             file: format!("/src/{address:x}.c"),
             line: address as u32,
         }),
+        inlined: inlined(address % 3),
     }
 }
 

@@ -27,7 +27,8 @@ FIELDS = {2: "file", 3: "line", 4: "backtrace", 5: "thread", 6: "level", 7: "tic
           17: "number", 18: "event"}
 PREAMBLE = {1: "magic", 2: "path", 3: "size", 4: "sha1", 5: "host", 6: "boot", 7: "pid", 8: "timeline", 9: "anchors",
             10: "clock", 11: "writer", 12: "created", 13: "nodes", 14: "steps", 15: "rate"}
-SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid"}
+SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid", 8: "source", 9: "line",
+          10: "recovered", 11: "inlined"}
 PROCESS = {1: "magic", 2: "pid", 3: "joined", 4: "name", 5: "path", 6: "size", 7: "sha1"}
 TAGS = (0, 1, 2, 3, 4, 16, 17, 127)
 STRINGS = ("file", "thread", "format", "category", "process")
@@ -224,6 +225,17 @@ def fives(value):
     """The numbers of whole steps."""
     found = numbers(value)
     return found[:len(found) // 5 * 5]
+
+
+def functions(value):
+    """The name, the file and the line of inlined ones."""
+    lists = value if isinstance(value, list) and not isinstance(value, Map) else []
+    lists = [item if isinstance(item, list) and not isinstance(item, Map) else [] for item in lists[:64]]
+    lists = [(item + [None] * 3)[:3] for item in lists]
+    found = [(text(name), text(file), number(line)) for name, file, line in lists]
+    # A file without a line is no place.
+    return [[name, file, line] if file is not None and line is not None and line < 1 << 32 else [name, None, None]
+            for name, file, line in found]
 
 
 def expand(data, length):
@@ -501,8 +513,8 @@ def events_of(block):
 
 def named(names, fields):
     """The fields of a preamble or symbol under their names."""
-    kinds = {"anchors": pairs, "nodes": numbers, "steps": fives, "sha1": lambda value: isinstance(value, bytes) and value.hex() or None}
-    texts = ("path", "host", "boot", "timeline", "clock", "writer", "file", "name")
+    kinds = {"anchors": pairs, "nodes": numbers, "steps": fives, "inlined": functions, "sha1": lambda value: isinstance(value, bytes) and value.hex() or None}
+    texts = ("path", "host", "boot", "timeline", "clock", "writer", "file", "name", "source")
     return {name: kinds.get(name, text if name in texts else number)(fields.get(field))
             for field, name in names.items()}
 

@@ -134,7 +134,10 @@ def main(path):
         frame(record(fixed(1), (1, fixed(7)), (2, fixed(1)), (3, text(b"other")))),
         b"damage \xC1\xCE\0\0\0\0\xC1\xA1",
         frame(record(fixed(2), (1, fixed(7)), (2, wide(0xFFFF_FFFF_8000_0001)), (3, text(b"libc")), (4, wide(1)),
-                     (5, text(b"main")), (6, fixed(2)), (7, fixed(12)), unknown), raw=2),
+                     (5, text(b"main")), (6, fixed(2)), (7, fixed(12)), unknown, (8, text(b"main.c")), (9, fixed(34)),
+                     (11, array(array(text(b"copy"), binary(b"copy.h"), wide(70_000), unknown[1]),
+                                array(b"\xC0", text(b"no line")), fixed(3), array(fixed(1), text(b"b.h"), signed(5)),
+                                array()))), raw=2),
         frame(record(fixed(2), (2, fixed(9)), (1, fixed(7)))),
         # The same address in another process.
         frame(record(fixed(2), (1, fixed(7)), (2, wide(0xFFFF_FFFF_8000_0001)), (5, text(b"other")), (7, fixed(13)))),

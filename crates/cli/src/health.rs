@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use timeline_archive::Archive;
-use timeline_reading::Stream;
+use timeline_reading::{Holder, Log, Stream};
 
 use crate::failure::{Failure, Result};
 use crate::format::{Count, agree, things};
 use crate::output;
 use crate::recovery;
+use crate::unread_lines;
 
 /// Whether something that was recorded could not be read: the exit status says so.
 static IS_INCOMPLETE: AtomicBool = AtomicBool::new(false);
@@ -59,12 +60,16 @@ pub fn report(path: &Path, archive: &Archive, lost: u64) {
 /// Says on standard error what a log lacks that was read. Fails if a timeline was damaged while it
 /// was read.
 pub fn report_stream(stream: &Stream) -> Result {
-    let outcome = stream.outcome()?;
-    let log = stream.log();
-    if let Some(archive) = log.archive() {
-        report(log.path(), archive, outcome.lost);
-    }
+    report_log(stream.log(), stream.outcome()?.lost);
     Ok(())
+}
+
+/// Says on standard error what a log lacks of which `lost` events could not be read.
+pub fn report_log(log: &Log, lost: u64) {
+    match log.holder() {
+        Holder::Ring(at) => unread_lines::tell(at),
+        Holder::Archive(archive) => report(log.path(), archive, lost),
+    }
 }
 
 /// The number of entries that were missed, as far as it is known.

@@ -48,6 +48,7 @@ mod thread_columns;
 mod time;
 mod trust;
 mod unmatched;
+mod unread_lines;
 mod verb;
 mod verify;
 mod waiting;

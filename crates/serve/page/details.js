@@ -205,11 +205,11 @@ function stack(frames) {
   if (!frames?.length) return null;
   return make("details", { class: "stack" },
     make("summary", { text: `Call stack, ${frames.length} calls` }),
-    make("ol", {}, frames.map(({ address, function: name, offset, object, file, line }) => make("li", {},
-      make("span", { class: name ? "function" : "", text: visible(name ?? address) }),
+    make("ol", {}, frames.map(({ address, function: name, offset, object, file, line, inlined }) => make("li", {},
+      make("span", { class: name ? "function" : "", text: visible(name ?? (inlined ? "?" : address)) }),
       offset !== null && offset !== undefined && name && ` +0x${Number(offset).toString(16)}`,
-      make("span", { class: "words",
-        text: ` ${[name && address, object && visible(object)].filter(Boolean).join(" ")}` }),
+      make("span", { class: "words", text: inlined ? " inlined"
+        : ` ${[name && address, object && visible(object)].filter(Boolean).join(" ")}` }),
       file && make("div", { class: "words", text: `${visible(file)}:${line}` })))));
 }
 

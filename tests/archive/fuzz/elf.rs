@@ -72,7 +72,8 @@ pub fn file(wide: bool, name: &[u8]) -> Vec<u8> {
         (2, symbols, 3 * symbol, 2, symbol),
         (3, strings, names.len() as u64, 0, 0),
     ] {
-        put(&mut out, &[(0, 4), (kind, 4), (0, word), (0, word)]);
+        // In memory, as the one of the functions would be.
+        put(&mut out, &[(0, 4), (kind, 4), (2, word), (0, word)]);
         put(&mut out, &[(offset, word), (size, word), (link, 4), (1, 4)]);
         put(&mut out, &[(1, word), (each, word)]);
     }

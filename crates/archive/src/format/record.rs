@@ -339,7 +339,7 @@ pub fn first_reached(frames: &[u8]) -> BTreeMap<u64, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use timeline::ClockStep;
+    use timeline::{ClockStep, InlinedFunction, SourceLine};
 
     fn written(encode: impl FnOnce(&mut Fields, &mut Vec<u8>)) -> Vec<u8> {
         let mut out = Vec::new();
@@ -389,6 +389,16 @@ mod tests {
             source: Some("main.c".into()),
             line: Some(5),
             recovered: true,
+            inlined: vec![
+                InlinedFunction {
+                    name: Some("copy".into()),
+                    source: Some(SourceLine {
+                        file: "copy.h".into(),
+                        line: 70_000,
+                    }),
+                },
+                InlinedFunction::default(),
+            ],
         };
         let bytes = written(|f, out| symbol.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Symbol(symbol)));

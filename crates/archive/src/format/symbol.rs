@@ -1,7 +1,7 @@
 //! The record of what an address is called.
 
-use timeline::SourceLine;
 use timeline::msgpack::{Fields, Input};
+use timeline::{InlinedFunction, SourceLine};
 
 use super::tag;
 
@@ -28,6 +28,8 @@ pub struct Symbol {
     pub line: Option<u64>,
     /// Whether it was lost, and found again by the modules of the process.
     pub recovered: bool,
+    /// The functions that the compiler put there into that function, innermost first.
+    pub inlined: Vec<InlinedFunction>,
 }
 
 impl Symbol {
@@ -51,6 +53,12 @@ impl Symbol {
         fields.text(8, self.source.as_deref());
         fields.number(9, self.line);
         fields.number(10, self.recovered.then_some(1));
+        fields.lists(11, &self.inlined, |called, list| {
+            let source = called.source.as_ref();
+            list.text(called.name.as_deref());
+            list.text(source.map(|source| &*source.file));
+            list.number(source.map(|source| source.line.into()));
+        });
         fields.finish(tag::SYMBOL, out);
     }
 
@@ -67,8 +75,34 @@ impl Symbol {
             8 => self.source = input.text()?,
             9 => self.line = input.number()?,
             10 => self.recovered = input.number()? == Some(1),
+            11 => {
+                let lists = input.lists(InlinedFunction::MOST, item)?;
+                self.inlined = lists.into_iter().map(inlined).collect();
+            }
             _ => input.skip()?,
         }
         Some(())
+    }
+}
+
+/// The name, the file and the line of an inlined function.
+type Items = (Option<String>, Option<String>, Option<u64>);
+
+fn item(place: usize, input: &mut Input, items: &mut Items) -> Option<()> {
+    match place {
+        0 => items.0 = input.text()?,
+        1 => items.1 = input.text()?,
+        2 => items.2 = input.number()?,
+        _ => input.skip()?,
+    }
+    Some(())
+}
+
+fn inlined((name, file, line): Items) -> InlinedFunction {
+    // A file without a line is no place.
+    let line = line.and_then(|line| u32::try_from(line).ok());
+    InlinedFunction {
+        name,
+        source: file.zip(line).map(|(file, line)| SourceLine { file, line }),
     }
 }

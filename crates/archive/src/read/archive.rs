@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use timeline::{Definition, Event, EventId, Frame, Source, Thread, ThreadRef};
+use timeline::{
+    Definition, Event, EventId, Frame, InlinedFunction, Source, SourceLine, Thread, ThreadRef,
+};
 
 use crate::error::{Error, Result};
 use crate::format::file_name::missing_between;
@@ -436,6 +438,22 @@ impl Archive {
     }
 }
 
+/// The first characters of a text.
+fn beginning(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
+}
+
+/// What is shown of an inlined function.
+fn shown(called: &InlinedFunction) -> InlinedFunction {
+    InlinedFunction {
+        name: called.name.as_deref().map(beginning),
+        source: called.source.as_ref().map(|source| SourceLine {
+            file: beginning(&source.file),
+            line: source.line,
+        }),
+    }
+}
+
 impl Source for Archive {
     fn definition(&self, id: EventId) -> Option<&Definition> {
         self.names.definition(id)
@@ -452,7 +470,7 @@ impl Source for Archive {
     fn frame(&self, event: &Event, address: u64) -> Frame {
         let (magic, pid) = self.names.ring(event.thread);
         let symbol = self.symbol(magic, pid, address);
-        let text = |text: &Option<String>| Some(text.as_ref()?.chars().take(SHOWN).collect());
+        let text = |text: &Option<String>| text.as_deref().map(beginning);
         symbol.map_or_else(
             || Frame::unknown(address),
             |symbol| Frame {
@@ -462,6 +480,7 @@ impl Source for Archive {
                 name: text(&symbol.name),
                 start: symbol.start,
                 source: symbol.source_line(SHOWN),
+                inlined: symbol.inlined.iter().map(shown).collect(),
             },
         )
     }

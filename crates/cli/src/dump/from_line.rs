@@ -33,6 +33,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
         sieve: Sieve::new(query, at),
         left: args.max_entries.unwrap_or(usize::MAX),
         total: u64::MAX,
+        lost: 0,
         out: output::stdout(),
     };
     dump.printer.heading(&mut dump.out)?;
@@ -49,9 +50,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
     dump.out.flush()?;
     report_missed(dump.sieve.missed());
     unmatched::tell(query, &[log]);
-    if let Some(archive) = log.archive() {
-        health::report(log.path(), archive, 0);
-    }
+    health::report_log(log, dump.lost);
     Ok(())
 }
 
@@ -65,6 +64,8 @@ struct Dump<'a> {
     left: usize,
     /// How many lines there are, as far as that is known.
     total: u64,
+    /// How many events could not be read.
+    lost: u64,
     out: BufWriter<StdoutLock<'static>>,
 }
 
@@ -96,7 +97,8 @@ impl<'a> Dump<'a> {
                 self.left -= 1;
             }
         }
-        health::report_stream(&events)
+        self.lost += events.outcome()?.lost;
+        Ok(())
     }
 
     /// The events that may have these lines, and what numbers their lines.

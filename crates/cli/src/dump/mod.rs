@@ -48,7 +48,8 @@ use crate::verb::Verb;
 /// time; and texts for "nan", "inf" and "-inf", which JSON has no numbers for, and for whole
 /// numbers beyond 2^53, which many readers would round. cut lists the texts and arrays that the
 /// payload had no room for. A thread of a group has group. An event with a call stack has
-/// backtrace, in which each address has function, offset, object, base, file and line. If entries
+/// backtrace, in which each address has function, offset, object, base, file and line; before it
+/// come the functions that were inlined there, with the same address and inlined: true. If entries
 /// of the same CPU or thread were overwritten right before the event, missed is their number; of an
 /// archive, also of those that are gone there. An important event has important: true, and one that
 /// ends a span has duration, in nanoseconds.

@@ -1,9 +1,9 @@
 //! Writes the end of an event's line in JSON, from its category on.
 
 use serde_json::{Map, json};
-use timeline::dump::{STACK, Template, Text};
+use timeline::dump::{Template, Text, frames};
 use timeline::{
-    Definition, Event, FieldType, Frame, Layout, Property, Source, SourcePlace, Syntax, Value,
+    Definition, Event, FieldType, Layout, Property, Source, SourcePlace, Syntax, Value,
 };
 use timeline_reading::json::{EXACT, push_quoted, push_value, to_string};
 
@@ -243,24 +243,29 @@ impl LineEnd<'_> {
     }
 }
 
-/// The call stack as a list of objects.
+/// The call stack as a list of objects: one for each function, also for one that was inlined.
 fn backtrace(source: &dyn Source, event: &Event) -> String {
-    let mut room = Some(STACK);
-    let frames = event.backtrace().iter().map(|address| {
-        let named = room.map(|room| (room, source.frame(event, *address)));
-        let fits = named.and_then(|(room, frame)| Some((room.checked_sub(frame.length())?, frame)));
-        room = fits.as_ref().map(|(left, _)| *left);
-        let frame = fits.map_or_else(|| Frame::unknown(*address), |(_, frame)| frame);
-        let offset = frame.start.and_then(|start| address.checked_sub(start));
-        json!({
+    let mut all = Vec::new();
+    for frame in frames(source, event) {
+        let address = frame.address;
+        for called in &frame.inlined {
+            all.push(json!({
+                "address": address,
+                "function": called.name,
+                "inlined": true,
+                "file": called.source.as_ref().map(|source| &source.file),
+                "line": called.source.as_ref().map(|source| source.line),
+            }));
+        }
+        all.push(json!({
             "address": address,
             "function": frame.name,
-            "offset": offset,
+            "offset": frame.start.and_then(|start| address.checked_sub(start)),
             "object": frame.file,
             "base": frame.base,
             "file": frame.source.as_ref().map(|source| &source.file),
             "line": frame.source.as_ref().map(|source| source.line),
-        })
-    });
-    to_string(&frames.collect::<Vec<_>>())
+        }));
+    }
+    to_string(&all)
 }

@@ -37,8 +37,8 @@ pub use log_lines::LogLines;
 /// file, line, column and depotPath that its properties name, and types, the $type of each property
 /// by its name. cut names the texts and arrays that had no room as a whole, by their places for
 /// printf. An event with a call stack has backtrace, in which each address has function, offset,
-/// object, base, file and line. Behind process stand host and timeline, in an archive that holds
-/// several.
+/// object, base, file and line; before it come the functions that were inlined there, with inlined:
+/// true. Behind process stand host and timeline, in an archive that holds several.
 pub struct Lines<'a> {
     at: &'a dyn Source,
     clock: TwoForms,

@@ -1,6 +1,6 @@
 //! Writes addresses in lines of a log as objects that say what they lead to.
 
-use timeline::dump::{STACK, SYMBOLS, Text, symbol};
+use timeline::dump::{SYMBOLS, Text, calls, symbol};
 use timeline::{Event, FieldType, Source, Value};
 use timeline_reading::json::push_quoted;
 
@@ -39,23 +39,23 @@ impl<'a> Symbols<'a> {
         true
     }
 
-    /// Appends the call stack. A frame without a name is its address. From the first one on for
-    /// whose names there is no room, all are addresses.
+    /// Appends the call stack, each function for itself, also one that was inlined. A frame without
+    /// a name is its address. From the first one on for whose texts there is no room, all are
+    /// addresses.
     pub fn write_stack(&self, out: &mut Text) {
-        let mut room = Some(STACK);
         out.push("[");
-        for (place, address) in self.event.backtrace().iter().enumerate() {
-            if place > 0 {
-                out.push(",");
-            }
-            let frame = room.map(|room| (room, self.source.frame(self.event, *address)));
-            let named = frame.map(|(room, frame)| (room, frame.name.is_some(), frame.to_string()));
-            room = named
-                .as_ref()
-                .and_then(|(room, _, text)| room.checked_sub(text.len()));
-            match named.filter(|(_, is_named, _)| *is_named && room.is_some()) {
-                Some((_, _, text)) => object(&text, *address, out),
-                None => out.number(*address),
+        let mut is_first = true;
+        for (frame, texts) in calls(self.source, self.event) {
+            // The last of the texts is that of the frame itself.
+            let inlined = frame.inlined.len();
+            for (place, text) in texts.iter().enumerate() {
+                if !std::mem::take(&mut is_first) {
+                    out.push(",");
+                }
+                match place < inlined || frame.name.is_some() {
+                    true => object(text, frame.address, out),
+                    false => out.number(frame.address),
+                }
             }
         }
         out.push("]");

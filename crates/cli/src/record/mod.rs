@@ -27,6 +27,7 @@ use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::Target;
 use crate::time::parse_duration;
 use crate::unmatched;
+use crate::unread_lines;
 use crate::verb::Verb;
 use crate::waiting;
 use progress::{Progress, State};
@@ -289,7 +290,9 @@ impl Recording<'_> {
             if let Some(before) = &before {
                 self.record_before(before, &at, last)?;
             }
-            match self.record(&at, before.as_ref())? {
+            let ended = self.record(&at, before.as_ref())?;
+            unread_lines::tell(&at);
+            match ended {
                 Ended::Done => return Ok(()),
                 Ended::Replaced(next) => {
                     restart::report(&at, &next);

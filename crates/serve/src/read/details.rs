@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use timeline::dump::{self, Text};
-use timeline::{Definition, Event, FieldType, Layout, Source, SourcePlace, Value};
+use timeline::symbols::demangled;
+use timeline::{Definition, Event, FieldType, Layout, Source, SourceLine, SourcePlace, Value};
 use timeline_reading::json::{self, write_object};
 use utoipa::ToSchema;
 
@@ -73,7 +74,8 @@ pub struct FieldValue {
     pub shown: String,
 }
 
-/// An address of a call stack, and what it leads to, as far as that is known.
+/// A function of a call stack, as far as it is known: that of an address, or one that the compiler
+/// put there into the function behind it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StackFrame {
     /// In base 16: 0x1f.
@@ -88,6 +90,8 @@ pub struct StackFrame {
     pub file: Option<String>,
     /// Its line.
     pub line: Option<u32>,
+    /// Whether it stands in the function behind it, with which it shares the address.
+    pub inlined: bool,
 }
 
 /// All that is known of the event with a line.
@@ -226,24 +230,34 @@ fn add(properties: &mut Json, others: Json) {
 }
 
 fn backtrace(version: &Version, event: &Event) -> Vec<StackFrame> {
-    let mut room = Some(dump::STACK);
-    let frames = event.backtrace().iter().map(|address| {
-        let frame = room.map(|room| (room, version.archive.frame(event, *address)));
-        let fits = frame.and_then(|(room, frame)| Some((room.checked_sub(frame.length())?, frame)));
-        room = fits.as_ref().map(|(left, _)| *left);
-        let frame = fits.map(|(_, frame)| frame).unwrap_or_default();
-        let (file, line) = frame
-            .source
-            .map(|source| (source.file, source.line))
-            .unzip();
-        StackFrame {
-            address: format!("{address:#x}"),
-            offset: frame.start.and_then(|start| address.checked_sub(start)),
-            function: frame.name,
+    let mut all = Vec::new();
+    for frame in dump::frames(&version.archive, event) {
+        let address = format!("{:#x}", frame.address);
+        let offset = frame.start;
+        let offset = offset.and_then(|start| frame.address.checked_sub(start));
+        let place = |source: Option<SourceLine>| source.map(|at| (at.file, at.line)).unzip();
+        for called in frame.inlined {
+            let (file, line) = place(called.source);
+            all.push(StackFrame {
+                address: address.clone(),
+                function: called.name.as_deref().map(demangled),
+                offset: None,
+                object: None,
+                file,
+                line,
+                inlined: true,
+            });
+        }
+        let (file, line) = place(frame.source);
+        all.push(StackFrame {
+            address,
+            function: frame.name.as_deref().map(demangled),
+            offset,
             object: frame.file,
             file,
             line,
-        }
-    });
-    frames.collect()
+            inlined: false,
+        });
+    }
+    all
 }

@@ -45,6 +45,7 @@ pub fn recover(archive: &Archive, given: &[PathBuf], recovery: &mut Recovery) {
                 source: found.source.map(|source| source.file),
                 line,
                 recovered: true,
+                inlined: found.inlined,
             };
             recovery.recovered_symbols += u64::from(symbol.name.is_some());
             recovery.symbols.push(symbol.clone());

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 use sha1::{Digest, Sha1};
-use timeline::{Frame, Module};
+use timeline::{Frame, InlinedFunction, Module, SourceLine};
 
 use super::Writer;
 use crate::format::digest::first_word;
@@ -86,6 +86,7 @@ impl<W: Write> Writer<W> {
                 source: source.map(|source| text(&source.file)),
                 line: source.map(|source| source.line.into()),
                 recovered: false,
+                inlined: frame.inlined.iter().map(bounded).collect(),
             };
             symbol.encode(&mut self.fields, &mut self.record);
             self.frame();
@@ -93,8 +94,24 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// A function with texts that no record is too small for.
+fn bounded(called: &InlinedFunction) -> InlinedFunction {
+    let text = |text: &str| cut_at(text, MOST_TEXT / InlinedFunction::MOST).to_string();
+    InlinedFunction {
+        name: called.name.as_deref().map(text),
+        source: called.source.as_ref().map(|source| SourceLine {
+            file: text(&source.file),
+            ..*source
+        }),
+    }
+}
+
 fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MOST_TEXT);
+    cut_at(text, MOST_TEXT)
+}
+
+fn cut_at(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }

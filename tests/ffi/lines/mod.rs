@@ -1,5 +1,8 @@
 //! Files and lines of call stacks: what debug information says, in the program's file or beside it.
 
+mod inlined;
+mod separate;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,15 +18,50 @@ use crate::support::toolchain::{cc, limited, root, run, succeed};
 const SOURCE: &str = "tests/c/lines.c";
 const NAMES: [&str; 4] = ["inner", "outer", "silent", "main"];
 
-/// A program that has logged, its folder, and the lines that it says.
-struct Logged {
+/// A program that has run, and its folder with the ring that it left.
+struct Ran {
     folder: TempDir,
     program: PathBuf,
+    said: String,
+}
+
+impl Ran {
+    /// Compiled, changed, and run.
+    fn after(compiler: Command, flags: &[&str], source: &str, change: impl FnOnce(&Path)) -> Ran {
+        let folder = TempDir::new().unwrap();
+        let program = compile(compiler, flags, &[source], Link::Shared, folder.path());
+        change(&program);
+        let said = execute(&program, folder.path(), &[]);
+        Ran {
+            folder,
+            program,
+            said,
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn ring(&self) -> PathBuf {
+        self.path("ring")
+    }
+}
+
+/// A program that has logged, and the lines that it says.
+struct Logged {
+    ran: Ran,
     lines: Vec<u32>,
 }
 
 fn clang() -> Command {
     let mut clang = limited("clang");
+    clang.env_remove("CPATH");
+    clang
+}
+
+fn clangxx() -> Command {
+    let mut clang = limited("clang++");
     clang.env_remove("CPATH");
     clang
 }
@@ -34,27 +72,22 @@ fn logged(compiler: Command, flags: &[&str]) -> Logged {
 
 /// The same of a program that was changed before it ran.
 fn logged_after(compiler: Command, flags: &[&str], change: impl FnOnce(&Path)) -> Logged {
-    let folder = TempDir::new().unwrap();
     let flags = [GNU, &["-pthread", "-fno-omit-frame-pointer"], flags].concat();
-    let program = compile(compiler, &flags, &[SOURCE], Link::Shared, folder.path());
-    change(&program);
-    let said = execute(&program, folder.path(), &[]);
-    let lines = said.split_whitespace().map(|line| line.parse().unwrap());
+    let ran = Ran::after(compiler, &flags, SOURCE, change);
+    let lines = ran
+        .said
+        .split_whitespace()
+        .map(|line| line.parse().unwrap());
     Logged {
         lines: lines.collect(),
-        folder,
-        program,
+        ran,
     }
 }
 
 impl Logged {
-    fn ring(&self) -> PathBuf {
-        self.folder.path().join("ring")
-    }
-
     /// The places of the three functions, as the library finds them.
     fn places(&self) -> Vec<Option<SourceLine>> {
-        let at = Attached::open(self.ring()).unwrap();
+        let at = Attached::open(self.ran.ring()).unwrap();
         let event = at.events(Order::OldestFirst).next().unwrap();
         let frames = event.backtrace().iter();
         let frames: Vec<_> = frames.map(|address| at.frame(&event, *address)).collect();
@@ -133,11 +166,11 @@ fn shown(path: &Path, logged: &Logged) {
 #[test]
 fn dumps_show_lines_and_archives_keep_them() {
     let logged = logged(cc(), &["-g"]);
-    shown(&logged.ring(), &logged);
-    let archive = logged.folder.path().join("lines.tla");
-    let (ring, to) = (logged.ring(), archive.to_str().unwrap());
+    shown(&logged.ran.ring(), &logged);
+    let archive = logged.ran.path("lines.tla");
+    let (ring, to) = (logged.ran.ring(), archive.to_str().unwrap());
     timeline(&["record", "--once", ring.to_str().unwrap(), "-o", to]);
-    fs::remove_file(&logged.program).unwrap();
+    fs::remove_file(&logged.ran.program).unwrap();
     shown(&archive, &logged);
     // Without the program, the ring has neither names nor lines.
     assert_eq!(logged.places(), vec![None; 4]);
@@ -152,7 +185,7 @@ fn another_build_gives_no_lines() {
         let id = format!("-Wl,--build-id={id}");
         let flags = [GNU, &["-pthread", "-g", "-DOTHER", &id]].concat();
         let program = compile(cc(), &flags, &[SOURCE], Link::Shared, folder.path());
-        fs::copy(program, &logged.program).unwrap();
+        fs::copy(program, &logged.ran.program).unwrap();
     };
     other("0xc0ffef");
     assert_eq!(logged.places(), vec![None; 4]);
@@ -174,7 +207,7 @@ fn what_was_stripped_off_a_program_is_found_by_its_build_id() {
         objcopy(&apart, program, &debug);
         objcopy(&["--strip-debug"], program, program);
     });
-    let debug = logged.program.with_extension("debug");
+    let debug = logged.ran.program.with_extension("debug");
     assert_eq!(logged.places(), vec![None; 4]);
 
     let dump = |build_id: &str| {
@@ -194,7 +227,7 @@ fn what_was_stripped_off_a_program_is_found_by_its_build_id() {
             .arg(&debug);
         command
             .arg(env!("CARGO_BIN_EXE_timeline"))
-            .arg(logged.ring());
+            .arg(logged.ran.ring());
         run(&mut command, "util-linux")
     };
     let found = dump("ffee0102");
