@@ -283,7 +283,7 @@ impl<'a> Input<'a> {
 
     /// How many items the array has that follows; none if it is something else.
     #[inline]
-    fn count(&mut self) -> Option<u32> {
+    pub fn count(&mut self) -> Option<u32> {
         use marker::{FIXARRAY, LAST_FIXARRAY};
         if let Some((first @ FIXARRAY..=LAST_FIXARRAY, rest)) = self.0.split_first() {
             self.0 = rest;
@@ -373,27 +373,6 @@ impl<'a> Input<'a> {
     pub fn uint64(&mut self) -> Option<u64> {
         let [first, number @ ..]: [u8; 9] = self.array()?;
         (first == marker::UINT64).then(|| u64::from_be_bytes(number))
-    }
-
-    /// A list of lists, as many as `most` of them: `item` takes what stands at each place of one.
-    pub fn lists<T: Default>(
-        &mut self,
-        most: usize,
-        item: impl Fn(usize, &mut Input<'a>, &mut T) -> Option<()>,
-    ) -> Option<Vec<T>> {
-        let mut all = Vec::new();
-        for _ in 0..self.count()? {
-            if all.len() == most {
-                self.skip()?;
-                continue;
-            }
-            let mut one = T::default();
-            for place in 0..self.count()? as usize {
-                item(place, self, &mut one)?;
-            }
-            all.push(one);
-        }
-        Some(all)
     }
 
     /// Pairs of unsigned numbers.

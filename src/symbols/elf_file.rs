@@ -7,10 +7,8 @@ use std::path::Path;
 use object::elf;
 use object::endian::Endianness;
 use object::pod::{self, Pod};
-use object::read::elf::{FileHeader, NoteIterator, ProgramHeader, SectionHeader};
+use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
 
-use super::sections::Sections;
-use super::separate::Separate;
 use super::{Contents, FileVersion, Module};
 use crate::shm;
 
@@ -82,9 +80,9 @@ impl ElfFile<'_> {
         Some(crc.finalize())
     }
 
-    /// Opens one that belongs to it, from what may still be read.
-    pub fn separate(&mut self, separate: &Separate) -> Option<ElfFile<'_>> {
-        separate.open(self.left)
+    /// How many more bytes may be read.
+    pub fn left(&mut self) -> &mut u64 {
+        self.left
     }
 
     /// `count` records from `offset` on.
@@ -170,23 +168,8 @@ fn build_id<E: FileHeader<Endian = Endianness>>(
     })
 }
 
-/// The build id in the sections with notes.
-pub fn build_id_of_sections<E: FileHeader<Endian = Endianness>>(
-    file: &mut ElfFile,
-    sections: &Sections<E>,
-    endian: Endianness,
-) -> Option<Vec<u8>> {
-    let mut notes = sections.of_type(elf::SHT_NOTE);
-    notes.find_map(|section| {
-        let place = (
-            section.sh_offset(endian).into(),
-            section.sh_size(endian).into(),
-        );
-        build_id_among::<E>(file, endian, place, section.sh_addralign(endian))
-    })
-}
-
-fn build_id_among<E: FileHeader<Endian = Endianness>>(
+/// The build id among the notes of one place in a file.
+pub fn build_id_among<E: FileHeader<Endian = Endianness>>(
     file: &mut ElfFile,
     endian: Endianness,
     (offset, size): (u64, u64),

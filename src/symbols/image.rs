@@ -225,7 +225,7 @@ fn stripped_off<E: FileHeader<Endian = Endianness>>(
     endian: Endianness,
 ) -> Option<Table<E>> {
     places.iter().find_map(|place| {
-        let file = &mut file.separate(place)?;
+        let file = &mut place.open(file.left())?;
         let (sections, its_endian) = separate::sections::<E>(file, module)?;
         (its_endian == endian).then_some(())?;
         table::<E>(file, &sections, endian, elf::SHT_SYMTAB)

@@ -9,11 +9,12 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use object::elf;
 use object::endian::Endianness;
-use object::read::elf::FileHeader;
+use object::read::elf::{FileHeader, SectionHeader};
 
 use super::Module;
-use super::elf_file::{self, ElfFile};
+use super::elf_file::{ElfFile, build_id_among, is_of};
 use super::sections::{DebugLink, Sections};
 
 /// Where distributions put what they strip off their files.
@@ -76,16 +77,32 @@ fn by_id(build_id: &[u8]) -> Option<PathBuf> {
     (!rest.is_empty()).then(|| folder.join(hex(&[*first])).join(name))
 }
 
-/// The sections of a file that was stripped off that of a module, if it has its build id. What tools
-/// leave of the segments need not fit to such a file: its sections tell as well.
+/// The sections of a file that was stripped off that of a module, if it has its build id. What
+/// tools leave of the segments need not fit to such a file: its sections tell as well.
 pub fn sections<E: FileHeader<Endian = Endianness>>(
     file: &mut ElfFile,
     module: &Module,
 ) -> Option<(Sections<E>, Endianness)> {
     let (header, endian) = file.header::<E>()?;
     let sections = Sections::of(file, &header, endian)?;
-    let fits = elf_file::is_of::<E>(module, file, &header, endian)
+    let fits = is_of::<E>(module, file, &header, endian)
         || module.build_id.is_some()
-            && elf_file::build_id_of_sections(file, &sections, endian) == module.build_id;
+            && build_id_of_sections(file, &sections, endian) == module.build_id;
     fits.then_some((sections, endian))
+}
+
+/// The build id in the sections with notes.
+fn build_id_of_sections<E: FileHeader<Endian = Endianness>>(
+    file: &mut ElfFile,
+    sections: &Sections<E>,
+    endian: Endianness,
+) -> Option<Vec<u8>> {
+    let mut notes = sections.of_type(elf::SHT_NOTE);
+    notes.find_map(|section| {
+        let place = (
+            section.sh_offset(endian).into(),
+            section.sh_size(endian).into(),
+        );
+        build_id_among::<E>(file, endian, place, section.sh_addralign(endian))
+    })
 }

@@ -7,9 +7,10 @@ use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Symbol, Writer};
+use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer};
 use timeline_import::Importer;
 
+use crate::inlined::{has_symbols_by_hand, inlined};
 use crate::samples::{all_values, archive, frames};
 use crate::support::root;
 use crate::told;
@@ -101,16 +102,6 @@ fn ours(archive: &Archive) -> Vec<Value> {
     std::iter::once(head)
         .chain(archive.events().map(|e| object(&e)))
         .collect()
-}
-
-/// The inlined functions of a symbol: of each the name, the file and the line.
-fn inlined(symbol: &Symbol) -> Vec<Value> {
-    let places = symbol.inlined.iter().map(|called| {
-        let place = called.source.as_ref().map(|at| (&at.file, at.line));
-        let (file, line) = place.unzip();
-        json!([called.name, file, line])
-    });
-    places.collect()
 }
 
 /// Reads a file as we do and as Python does: each field of each record must be the same. What both
@@ -355,29 +346,6 @@ fn preamble_by_hand() -> Preamble {
     }
 }
 
-/// The symbols that write_archive.py writes.
-fn assert_symbols_by_hand(archive: &Archive) {
-    let symbol = archive.symbol(7, Some(12), 0xffff_ffff_8000_0001).unwrap();
-    let texts = (symbol.file.as_deref(), symbol.name.as_deref());
-    assert_eq!(texts, (Some("libc"), Some("main")));
-    assert_eq!((symbol.base, symbol.start), (Some(1), Some(2)));
-    assert_eq!(
-        (symbol.source.as_deref(), symbol.line),
-        (Some("main.c"), Some(34))
-    );
-    let copied = json!(["copy", "copy.h", 70_000]);
-    let nothing = json!([null, null, null]);
-    let unnamed = json!([null, "b.h", 5]);
-    let expected = [&copied, &nothing, &nothing, &unnamed, &nothing];
-    assert_eq!(inlined(symbol).iter().collect::<Vec<_>>(), expected);
-    assert_eq!(archive.symbol(7, None, 9).unwrap().name, None);
-    let other = archive.symbol(7, Some(13), 0xffff_ffff_8000_0001).unwrap();
-    assert_eq!((other.name.as_deref(), other.base), (Some("other"), None));
-    // Without a process, for all.
-    assert!(archive.symbol(7, Some(99), 9).is_some());
-    assert!(archive.symbol(7, Some(99), 0xffff_ffff_8000_0001).is_none());
-}
-
 #[test]
 fn a_file_made_by_hand_is_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -390,7 +358,7 @@ fn a_file_made_by_hand_is_read() {
     assert_eq!((archive.missed(), archive.damage().len()), (5, 1));
 
     assert_eq!(archive.preambles(), [&preamble_by_hand()]);
-    assert_symbols_by_hand(&archive);
+    has_symbols_by_hand(&archive);
 
     let (printf, long) = ("%d \u{fffd} %s", "x".repeat(70_000));
     let nothing = json!({
@@ -476,15 +444,6 @@ fn the_golden_files_are_read_as_ever() {
     let address = 0x7fff_0000 + 4;
     let symbol = archive.symbol(5, Some(100), address).expect("a symbol");
     assert_eq!(symbol.name.as_deref(), Some("at_7fff0004"));
-    let archive = Archive::open(root().join("tests/data/v1-lines.tla")).unwrap();
-    let symbol = archive.symbol(7, Some(12), 0x1005).expect("a symbol");
-    let place = (symbol.source.as_deref(), symbol.line);
-    assert_eq!(place, (Some("/src/net.c"), Some(34)));
-    let copied = [
-        json!(["copy", "/src/copy.h", 12]),
-        json!([null, null, null]),
-    ];
-    assert_eq!(inlined(symbol), copied);
 }
 
 #[test]

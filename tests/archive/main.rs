@@ -21,6 +21,7 @@ mod holes;
 mod identity;
 mod important;
 mod independent;
+mod inlined;
 mod kills;
 mod kinds;
 mod limit;

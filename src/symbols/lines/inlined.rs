@@ -10,7 +10,6 @@ use gimli::{
 use super::super::intervals::{Interval, IntervalMap};
 use super::super::metered::{Metered, pay};
 use super::InlinedFunction;
-use super::reading::target;
 
 /// The most ranges of addresses of one unit. That of a browser with the most has a tenth.
 const MOST_RANGES: usize = 1 << 20;
@@ -127,8 +126,8 @@ impl Inlined {
         self.ranges.len() * ROWS_OF_A_RANGE
     }
 
-    /// The calls in whose places an address is, innermost first. None, if they are more than anybody
-    /// writes: it would not be known where the outermost one stands.
+    /// The calls in whose places an address is, innermost first. None, if they are more than
+    /// anybody writes: it would not be known where the outermost one stands.
     pub fn find(&self, address: u64) -> Vec<Call> {
         let mut next = self.cover.find(address).map(|range| self.ranges[range]);
         let mut found = Vec::new();
@@ -176,6 +175,15 @@ impl Call {
             }
         }
         Ok((call, extent))
+    }
+}
+
+/// The entry that an attribute of a unit leads to. One in another file is not looked for.
+pub fn target(unit: &Unit<Metered>, value: AttributeValue<Metered>) -> Option<DebugInfoOffset> {
+    match value {
+        AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header),
+        AttributeValue::DebugInfoRef(offset) => Some(offset),
+        _ => None,
     }
 }
 

@@ -1,14 +1,13 @@
-//! Finds the file and the line of the source that an address is of, by DWARF, and which functions
-//! the compiler put there into others.
+//! Finds the file and the line of the source that an address is of, by DWARF.
 //!
-//! Only units that hold an address asked for are decoded: their rows (rows.rs) and the calls that
-//! were inlined (inlined.rs) are kept. Names and paths are read when they are first asked for
-//! (reading.rs).
+//! It also finds which functions the compiler put there into others. Only units that hold an
+//! address asked for are decoded: their rows (rows.rs) and the calls that were inlined (inlined.rs)
+//! are kept. Names and paths are read when they are first asked for (reading.rs).
 //!
 //! **Why not addr2line?** It is made for files that one trusts: it calls itself for each level of
 //! inlined functions, and of a few KiB, compressed, there can be a million levels; the attributes
-//! without bytes that an entry may have cost it time that no length bounds. Here whoever writes to a
-//! timeline names the file. So nothing recurses, and each step is paid for (metered.rs).
+//! without bytes that an entry may have cost it time that no length bounds. Here whoever writes to
+//! a timeline names the file. So nothing recurses, and each step is paid for (metered.rs).
 
 mod inlined;
 mod reading;

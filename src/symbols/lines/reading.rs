@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 
-use gimli::{AttributeValue, DebugInfoOffset, Dwarf, Reader, Unit};
+use gimli::{DebugInfoOffset, Dwarf, Reader, Unit};
 
 use super::super::metered::{Metered, pay};
-use super::inlined::Inlined;
+use super::inlined::{Inlined, target};
 use super::rows::Rows;
 use super::{Decoded, MOST_NAMES, unit};
 
@@ -120,15 +120,6 @@ impl<'d, 'a> Reading<'d, 'a> {
             }
         }
         text(&plain?, MOST_NAMES).filter(|name| !name.is_empty())
-    }
-}
-
-/// The entry that an attribute of a unit leads to. One in another file is not looked for.
-pub fn target(unit: &Unit<Metered>, value: AttributeValue<Metered>) -> Option<DebugInfoOffset> {
-    match value {
-        AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header),
-        AttributeValue::DebugInfoRef(offset) => Some(offset),
-        _ => None,
     }
 }
 

@@ -72,8 +72,8 @@ fn of_unit(abbreviations: &[u8], entries: &[u8]) -> Lines {
     Lines::of(sections, size, RunTimeEndian::Little).expect("a unit")
 }
 
-/// A function (2), and an inlined one (3) with an address and a length in one byte; both have others
-/// in them.
+/// A function (2), and an inlined one (3) with an address and a length in one byte; both have
+/// others in them.
 const NESTED: [u8; 14] = [2, 0x2e, 1, 0, 0, 3, 0x1d, 1, 0x11, 1, 0x12, 0x0b, 0, 0];
 
 /// So many functions in each other.

@@ -1,4 +1,4 @@
-//! Functions that compilers have put into others: as `addr2line -i` tells them, in all that shows them.
+//! Functions that compilers have put into others: as `addr2line -i` tells them.
 
 use std::path::Path;
 use std::process::Command;
@@ -95,10 +95,11 @@ fn addr2line(program: &Path, frame: &Frame, is_fixed: bool) -> Vec<(String, Opti
     pairs.collect()
 }
 
+type Compiler = fn() -> Command;
+
 #[test]
 fn they_have_their_calls_as_addr2line_tells_them() {
-    type Compiler = (&'static str, fn() -> Command, &'static [&'static str]);
-    let compilers: [Compiler; 4] = [
+    let compilers: [(&str, Compiler, &[&str]); 4] = [
         ("gcc", cc, C99),
         ("clang", clang, C99),
         ("g++", cxx, CPP17),

@@ -76,8 +76,13 @@ impl Symbol {
             9 => self.line = input.number()?,
             10 => self.recovered = input.number()? == Some(1),
             11 => {
-                let lists = input.lists(InlinedFunction::MOST, item)?;
-                self.inlined = lists.into_iter().map(inlined).collect();
+                self.inlined.clear();
+                for _ in 0..input.count()? {
+                    match self.inlined.len() < InlinedFunction::MOST {
+                        true => self.inlined.push(inlined(input)?),
+                        false => input.skip()?,
+                    }
+                }
             }
             _ => input.skip()?,
         }
@@ -85,24 +90,19 @@ impl Symbol {
     }
 }
 
-/// The name, the file and the line of an inlined function.
-type Items = (Option<String>, Option<String>, Option<u64>);
-
-fn item(place: usize, input: &mut Input, items: &mut Items) -> Option<()> {
-    match place {
-        0 => items.0 = input.text()?,
-        1 => items.1 = input.text()?,
-        2 => items.2 = input.number()?,
-        _ => input.skip()?,
+/// A function, of a list of its name, the file and the line.
+fn inlined(input: &mut Input) -> Option<InlinedFunction> {
+    let (mut name, mut file, mut line) = (None, None, None);
+    for place in 0..input.count()? {
+        match place {
+            0 => name = input.text()?,
+            1 => file = input.text()?,
+            2 => line = input.number()?,
+            _ => input.skip()?,
+        }
     }
-    Some(())
-}
-
-fn inlined((name, file, line): Items) -> InlinedFunction {
     // A file without a line is no place.
     let line = line.and_then(|line| u32::try_from(line).ok());
-    InlinedFunction {
-        name,
-        source: file.zip(line).map(|(file, line)| SourceLine { file, line }),
-    }
+    let source = file.zip(line).map(|(file, line)| SourceLine { file, line });
+    Some(InlinedFunction { name, source })
 }

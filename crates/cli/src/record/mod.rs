@@ -309,6 +309,7 @@ impl Recording<'_> {
         if Some(run_id(before)) != last && self.output.continues_with(before, at)? {
             // The runs before that one are not kept.
             self.record(before, None)?;
+            unread_lines::tell(before);
         }
         Ok(())
     }
