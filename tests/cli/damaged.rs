@@ -70,6 +70,20 @@ fn a_block_of_another_codec_is_not_damage() {
     assert_eq!(dumped.stdout, succeed(&["dump", "--json", &archive]).stdout);
 }
 
+/// Each way to read a damaged archive tells its damage once.
+fn assert_told_once(damaged: &str) {
+    let hows: [&[&str]; 3] = [
+        &["dump", damaged, "--line", "0"],
+        &["dump", damaged, "--reverse"],
+        &["search", damaged, "a"],
+    ];
+    for how in hows {
+        let said = run(how).stderr;
+        let told = said.matches("belong to no whole frame").count();
+        assert_eq!(told, 1, "{how:?}: {said}");
+    }
+}
+
 #[test]
 fn damage_is_told_and_left_out() {
     let (mixture, archive) = plain("damage");
@@ -103,6 +117,7 @@ fn damage_is_told_and_left_out() {
         read.stderr.contains("in 2 places belong to no whole frame"),
         "{read:?}"
     );
+    assert_told_once(&damaged);
     let ran = run(&["verify", "--json", &damaged]);
     assert_eq!(
         (ran.code, ran.stderr.lines().count()),

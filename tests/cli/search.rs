@@ -275,6 +275,7 @@ fn lines_as_json(line: u32) -> ([Value; 8], Value) {
         "properties": {
             "len": 5, "file": "x{y}", "category": of("Channel", "net"),
             "line": of("LineNumber", &line.to_string()),
+            "file_2": of("SourceFile", file!()),
         },
         "lineIndex": 0, "lineCount": 1,
     });

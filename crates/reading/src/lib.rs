@@ -1,9 +1,9 @@
 //! Reads logs (timelines, snapshots and archives) for the command, the server and exports.
 //!
 //! They are opened once, asked once, and shown in one way. A [`Log`] is opened by its path. A
-//! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`Merge`] is the
-//! stream of several logs. What came of reading is an [`Outcome`]. [`json`] is the one conversion of
-//! a value to JSON.
+//! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`Merge`] is
+//! the stream of several logs. What came of reading is an [`Outcome`]. [`json`] is the one
+//! conversion of a value to JSON.
 //!
 //! # Example
 //! ```
@@ -18,6 +18,7 @@
 mod durations;
 mod error;
 mod event_time;
+mod events_of;
 pub mod json;
 mod log;
 mod merge;
@@ -30,6 +31,7 @@ mod unknown;
 pub use durations::Pairing;
 pub use error::{Error, Result};
 pub use event_time::EventTime;
+pub use events_of::EventsOf;
 pub use log::{Extent, Holder, Log, begins_like_archive};
 pub use merge::{LogEvent, Merge};
 pub use programs::Programs;

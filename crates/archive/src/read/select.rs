@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use timeline::Event;
+use timeline::{Event, EventId};
 
 use crate::read::block_ranges::BlockRanges;
 use crate::read::columns::BlockColumns;
@@ -133,6 +133,22 @@ impl Places {
         }
     }
 
+    /// As many places, of which those are wanted whose events have a definition that `wants` wants.
+    /// It is asked once about each of the block.
+    pub fn of_definitions(
+        &self,
+        columns: &BlockColumns<'_>,
+        mut wants: impl FnMut(EventId) -> bool,
+    ) -> Places {
+        let mut of_definitions = self.none_of();
+        let shapes = columns.definitions().iter().enumerate();
+        for (shape, _) in shapes.filter(|(_, id)| wants(**id)) {
+            let places = columns.places(shape).iter();
+            places.for_each(|place| of_definitions.add((*place).into()));
+        }
+        of_definitions
+    }
+
     /// How many places there are, wanted or not.
     pub fn len(&self) -> usize {
         self.count
@@ -204,6 +220,13 @@ impl Places {
         let others = others.wanted.iter().chain(std::iter::repeat(&0));
         for (bits, others) in self.wanted.iter_mut().zip(others) {
             *bits &= others;
+        }
+    }
+
+    /// Those events are wanted as well that the others want.
+    pub fn unite(&mut self, others: &Places) {
+        for (bits, others) in self.wanted.iter_mut().zip(&others.wanted) {
+            *bits |= others;
         }
     }
 

@@ -58,6 +58,16 @@ pub struct UnitInfo {
     pub digest: u64,
 }
 
+impl UnitInfo {
+    /// Whether it may have events of these times, in nanoseconds since 1970. If its times are not
+    /// known, it may.
+    pub fn may_have(&self, times: &Range<u64>) -> bool {
+        let (first, last) = self.unix;
+        let are_known = first != 0 && last != 0;
+        !are_known || (first < times.end && times.start <= last)
+    }
+}
+
 impl Unit {
     /// The range of its frames.
     pub fn frames(&self) -> Range<usize> {

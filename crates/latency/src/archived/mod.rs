@@ -244,11 +244,7 @@ struct Rows<'r, 's, 'm> {
 
 impl Select for Rows<'_, '_, '_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        let ((first, last), times) = (unit.unix, &self.times);
-        // 0 is a time that is not known.
-        let is_known = first != 0 && last != 0;
-        let overlaps = first < times.end && times.start <= last;
-        (self.goes_on)() && (!is_known || overlaps)
+        (self.goes_on)() && unit.may_have(&self.times)
     }
 
     fn choose(
@@ -276,15 +272,8 @@ impl Select for Rows<'_, '_, '_> {
             .iter()
             .map(|id| state.matcher.need(*id, self.needs_ends))
             .collect();
-        let mut made = places.none_of();
-        for (shape, _) in needs
-            .iter()
-            .enumerate()
-            .filter(|(_, need)| **need == Need::Event)
-        {
-            let of_shape = columns.places(shape).iter();
-            of_shape.for_each(|place| made.add((*place).into()));
-        }
+        let mut needed = needs.iter();
+        let made = places.of_definitions(columns, |_| needed.next() == Some(&Need::Event));
         if is_first && needs.contains(&Need::Row) && state.take(columns, &needs).is_none() {
             // The block is damaged: all that can be read of it is made.
             self.taken[unit.number] = Some(false);

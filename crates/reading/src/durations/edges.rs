@@ -154,25 +154,14 @@ impl Select for WithEdges<'_> {
             // Each event is asked about, and may be a wanted end.
             return self.pass(unit, places.len(), true);
         };
-        let edges: Vec<Option<Edge>> = columns
-            .definitions()
-            .iter()
-            .map(|id| self.edge(*id))
-            .collect();
-        let of = |shape: usize| {
-            columns
-                .places(shape)
-                .iter()
-                .map(|place| usize::from(*place))
-        };
-        let ends = (0..edges.len()).filter(|shape| edges[*shape] == Some(Edge::End));
-        let has_wanted_end = ends.flat_map(of).any(|place| places.has(place));
+        let mut ends = places.of_definitions(columns, |id| self.edge(id) == Some(Edge::End));
+        ends.intersect(places);
+        let has_wanted_end = ends.any();
         if self.has_edges(unit) || has_wanted_end {
             if unit.has_gap && !places.is_empty() {
                 places.add(0);
             }
-            let shapes = (0..edges.len()).filter(|shape| edges[*shape].is_some());
-            shapes.flat_map(of).for_each(|place| places.add(place));
+            places.unite(&places.of_definitions(columns, |id| self.edge(id).is_some()));
         }
         self.pass(unit, places.len(), has_wanted_end);
     }

@@ -3,16 +3,17 @@
 //! Their begins may be among the events that are not read. So a second reading gives the begins and
 //! ends alone. It starts as many events earlier as a dump looks for the begin of a span.
 
-use std::collections::HashMap;
-use std::iter::Peekable;
+use std::iter::{Peekable, SkipWhile};
 
-use timeline::{Event, EventId, Order, Source};
-use timeline_archive::{
-    Archive, ArchiveEvents, BlockColumns, BlockRanges, Places, Select, UnitInfo,
-};
+use timeline::{Definition, Event, Order, Source};
+use timeline_archive::{Archive, ArchiveEvents};
 
 use super::edges::REACH;
 use super::pairing::Pairing;
+use crate::events_of::EventsOf;
+
+/// Events that are not important.
+type Ordinary<'a> = SkipWhile<ArchiveEvents<'a>, fn(&Event) -> bool>;
 
 /// Gives durations to events that are some of an archive, the important ones first.
 pub struct PartialPairing<'a> {
@@ -20,7 +21,7 @@ pub struct PartialPairing<'a> {
     pairing: Pairing<'a>,
     has_one_ring: bool,
     /// The begins and ends that were not paired yet; `None` before the first of the events is one.
-    edges: Option<Peekable<ArchiveEvents<'a>>>,
+    edges: Option<Peekable<Ordinary<'a>>>,
 }
 
 impl<'a> PartialPairing<'a> {
@@ -38,14 +39,17 @@ impl<'a> PartialPairing<'a> {
         if event.important {
             return self.pairing.add(event);
         }
-        if !is_edge(self.archive, event.id) {
+        if !self.archive.definition(event.id).is_some_and(is_edge) {
             return;
         }
         let archive = self.archive;
         let edges = self.edges.get_or_insert_with(|| {
-            let edges = Edges::before(archive, event);
+            let times = reach(archive, event)..u64::MAX;
+            let edges = EventsOf::new(archive, times, is_edge);
             let edges = archive.events_by_time_where(Order::OldestFirst, Box::new(edges));
-            edges.peekable()
+            edges
+                .skip_while(is_important as fn(&Event) -> bool)
+                .peekable()
         });
         let has_one_ring = self.has_one_ring;
         let moment = |event: &Event| match has_one_ring {
@@ -63,80 +67,29 @@ impl<'a> PartialPairing<'a> {
     }
 }
 
-fn is_edge(archive: &Archive, id: EventId) -> bool {
-    let definition = archive.definition(id);
-    definition.is_some_and(|definition| definition.span_part().is_some())
+fn is_edge(definition: &Definition) -> bool {
+    definition.span_part().is_some()
 }
 
-/// Chooses begins and ends, and events behind gaps, from a time on.
-struct Edges<'a> {
-    archive: &'a Archive,
-    since: u64,
-    known: HashMap<EventId, bool>,
+/// Important events come first, and are paired apart.
+fn is_important(event: &Event) -> bool {
+    event.important
 }
 
-impl<'a> Edges<'a> {
-    /// Those of the units that have the [`REACH`] events before an event, and of all later ones.
-    fn before(archive: &'a Archive, event: &Event) -> Edges<'a> {
-        let time = archive.time(event).unwrap_or(0);
-        let units = archive.units().filter(|unit| unit.unix.0 <= time);
-        let mut units: Vec<_> = units.map(|unit| (unit.unix.0, unit.count)).collect();
-        units.sort_unstable_by(|one, other| other.cmp(one));
-        let (mut since, mut count) = (time, 0);
-        // The last one has the event itself.
-        for (first, events) in units {
-            since = first;
-            if count >= REACH as u64 {
-                break;
-            }
-            count += events;
+/// The first time of the units that have the [`REACH`] events before an event.
+fn reach(archive: &Archive, event: &Event) -> u64 {
+    let time = archive.time(event).unwrap_or(0);
+    let units = archive.units().filter(|unit| unit.unix.0 <= time);
+    let mut units: Vec<_> = units.map(|unit| (unit.unix.0, unit.count)).collect();
+    units.sort_unstable_by(|one, other| other.cmp(one));
+    let (mut since, mut count) = (time, 0);
+    // The last one has the event itself.
+    for (first, events) in units {
+        since = first;
+        if count >= REACH as u64 {
+            break;
         }
-        Edges {
-            archive,
-            since,
-            known: HashMap::new(),
-        }
+        count += events;
     }
-
-    fn has(&mut self, id: EventId) -> bool {
-        let archive = self.archive;
-        *(self.known.entry(id)).or_insert_with(|| is_edge(archive, id))
-    }
-}
-
-impl Select for Edges<'_> {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        // 0 is a time that is not known.
-        unit.unix.1 == 0 || unit.unix.1 >= self.since
-    }
-
-    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        unit.has_gap || ranges.definitions().iter().any(|id| self.has(*id))
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        let Some(columns) = columns else {
-            return places.ask_all();
-        };
-        let mut edges = places.none_of();
-        if unit.has_gap && !places.is_empty() {
-            edges.add(0);
-        }
-        let shapes = columns.definitions().iter().map(|id| self.has(*id));
-        let shapes: Vec<bool> = shapes.collect();
-        for (shape, _) in shapes.iter().enumerate().filter(|(_, is_edge)| **is_edge) {
-            let of_shape = columns.places(shape).iter();
-            of_shape.for_each(|place| edges.add(usize::from(*place)));
-        }
-        places.intersect(&edges);
-    }
-
-    fn wants(&mut self, event: &Event) -> bool {
-        !event.important && (event.missed > 0 || self.has(event.id))
-    }
+    since
 }

@@ -1,12 +1,11 @@
 //! Finds the durations of an archive that are asked for.
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::ops::Range;
 
-use timeline::{Event, EventId, Order, Source};
-use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
+use timeline::{Definition, Event, Order};
+use timeline_archive::Archive;
 use timeline_latency::{Found, Losses, Matcher, Measure, Open, Series, Wanted, concerns};
+use timeline_reading::EventsOf;
 use timeline_search::Query;
 
 use crate::error::Result;
@@ -102,13 +101,12 @@ pub fn each_event(
 ) -> Result<Vec<Open>> {
     let (archive, query) = (&version.archive, asked.query());
     let since = query.since.unwrap_or(0);
-    let select = Concerned {
-        archive,
-        measures: &asked.measures,
-        times: since.saturating_sub(LONGEST)..query.until.unwrap_or(u64::MAX),
-        definitions: HashMap::new(),
-        cancel,
-    };
+    let times = since.saturating_sub(LONGEST)..query.until.unwrap_or(u64::MAX);
+    let is_cancelled = || cancel.is_set();
+    let select = EventsOf::new(archive, times, |definition: &Definition| {
+        concerns(definition, &asked.measures)
+    });
+    let select = select.unless(&is_cancelled);
     let mut filter = query.on(archive);
     let mut matcher = Matcher::new(&asked.measures, archive);
     let mut ended = Vec::new();
@@ -128,53 +126,4 @@ pub fn each_event(
     let mut open = Vec::new();
     matcher.overdue(u64::MAX, 0, |one| open.push(one));
     Ok(open)
-}
-
-/// Leaves out the events that play no part in any duration, before they are made.
-struct Concerned<'a> {
-    archive: &'a Archive,
-    measures: &'a [Measure],
-    /// Units of other times are left out.
-    times: Range<u64>,
-    definitions: HashMap<EventId, bool>,
-    cancel: &'a Cancel,
-}
-
-impl Concerned<'_> {
-    fn concerns(&mut self, id: EventId) -> bool {
-        let (archive, measures) = (self.archive, self.measures);
-        *self.definitions.entry(id).or_insert_with(|| {
-            let definition = archive.definition(id);
-            definition.is_some_and(|definition| concerns(definition, measures))
-        })
-    }
-}
-
-impl Select for Concerned<'_> {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        let (first, last) = unit.unix;
-        // 0 is a time that is not known.
-        let is_known = first != 0 && last != 0;
-        let overlaps = first < self.times.end && self.times.start <= last;
-        !self.cancel.is_set() && (!is_known || overlaps)
-    }
-
-    fn choose(&mut self, _: &UnitInfo, columns: Option<&mut BlockColumns>, places: &mut Places) {
-        let Some(columns) = columns else {
-            return;
-        };
-        let shapes = columns.definitions().iter().map(|id| self.concerns(*id));
-        let shapes: Vec<bool> = shapes.collect();
-        if shapes.iter().all(|is_one| *is_one) {
-            return;
-        }
-        let mut wanted = places.none_of();
-        // The first event says how many are missing before it.
-        wanted.add(0);
-        for (shape, _) in shapes.iter().enumerate().filter(|(_, is_one)| **is_one) {
-            let of_shape = columns.places(shape).iter();
-            of_shape.for_each(|place| wanted.add((*place).into()));
-        }
-        places.intersect(&wanted);
-    }
 }
