@@ -152,13 +152,13 @@ impl<'a> Table<'a> {
     #[cold]
     fn new_place(&mut self, event: &Event, out: &mut Text) {
         let start = out.len();
-        out.right(known(event.node), 4);
+        out.right(event.known_node().map(u64::from), 4);
         out.push(" ");
-        out.right(known(event.core), 4);
+        out.right(event.known_core().map(u64::from), 4);
         out.push(" ");
         let core = usize::from(event.core);
         // No room for all the cores there can be, for the sake of one that is none.
-        if known(event.core).is_some() {
+        if event.known_core().is_some() {
             let mut place = Template::new();
             place.push_bytes(&out.as_bytes()[start..]);
             if self.places.len() <= core {
@@ -244,10 +244,6 @@ pub fn took(event: &Event, out: &mut Text) {
         let duration = Nanoseconds(i64::try_from(duration).unwrap_or(i64::MAX));
         out.push(&format!(" took {duration}"));
     }
-}
-
-fn known(number: u16) -> Option<u64> {
-    (number != u16::MAX).then_some(number.into())
 }
 
 /// Writes a dump under a line with the columns' names: all important events, and at most `max` of

@@ -54,6 +54,18 @@ pub struct Thread {
     pub executable: Option<Arc<Executable>>,
 }
 
+impl Thread {
+    /// The kernel's id of the thread, if it is known.
+    pub fn known_tid(&self) -> Option<u32> {
+        (self.tid != 0).then_some(self.tid)
+    }
+
+    /// The id of its process, if it is known.
+    pub fn known_pid(&self) -> Option<u32> {
+        (self.pid != 0).then_some(self.pid)
+    }
+}
+
 fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, records::Thread> {
     map.record(geometry.thread().at(slot))
 }

@@ -134,6 +134,24 @@ pub struct Event {
 }
 
 impl Event {
+    /// The CPU it was logged on, if that is known.
+    #[inline]
+    pub fn known_core(&self) -> Option<u16> {
+        (self.core != u16::MAX).then_some(self.core)
+    }
+
+    /// The NUMA node of that CPU, if it is known.
+    #[inline]
+    pub fn known_node(&self) -> Option<u16> {
+        (self.node != u16::MAX).then_some(self.node)
+    }
+
+    /// The kernel's id of the thread, if it is known.
+    #[inline]
+    pub fn known_tid(&self) -> Option<u32> {
+        (self.tid != 0).then_some(self.tid)
+    }
+
     /// The return addresses of its call stack, innermost first; none if it has no call stack.
     pub fn backtrace(&self) -> &[u64] {
         self.payload.as_ref().map_or(&[], |p| &p.backtrace)

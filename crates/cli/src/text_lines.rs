@@ -13,7 +13,7 @@ use timeline_search::Needle;
 use crate::columns::{Column, Shown, TimeForm};
 use crate::output;
 use crate::style::Theme;
-use crate::thread_columns::{Threads, known, known_id, thread_name};
+use crate::thread_columns::{Threads, thread_name};
 use crate::time::{Form, WallClock};
 
 /// The most characters of a column that grows with its texts.
@@ -245,12 +245,12 @@ impl<'a> TextLines<'a> {
     ) -> std::fmt::Result {
         let (_, width) = column.heading();
         let text = match column {
-            Column::Node => return number(known(event.node).map(u64::from), width, out),
-            Column::Core => return number(known(event.core).map(u64::from), width, out),
-            Column::Tid => return number(known_id(event.tid).map(u64::from), width, out),
+            Column::Node => return number(event.known_node().map(u64::from), width, out),
+            Column::Core => return number(event.known_core().map(u64::from), width, out),
+            Column::Tid => return number(event.known_tid().map(u64::from), width, out),
             Column::Pid => {
                 let thread = self.at.thread(event);
-                let pid = thread.and_then(|thread| known_id(thread.pid));
+                let pid = thread.and_then(|thread| thread.known_pid());
                 return number(pid.map(u64::from), width, out);
             }
             Column::Thread => {

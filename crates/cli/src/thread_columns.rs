@@ -10,16 +10,6 @@ use timeline_reading::Programs;
 
 use crate::time::{Form, WallClock};
 
-/// A number of a core or node, unless it stands for an unknown one.
-pub fn known(number: u16) -> Option<u16> {
-    (number != u16::MAX).then_some(number)
-}
-
-/// The kernel's id of a thread or process, unless it stands for an unknown one.
-pub fn known_id(id: u32) -> Option<u32> {
-    (id != 0).then_some(id)
-}
-
 /// A text for each thread of a timeline, made once while there is room to keep it.
 pub struct Threads<'a> {
     at: &'a dyn Source,
@@ -181,7 +171,9 @@ pub fn thread_name(event: &Event, thread: Option<Thread>, host: Option<&str>) ->
         None => "?".to_string(),
     };
     let host = host.map_or(String::new(), |host| format!("{host}:"));
-    let tid = known_id(event.tid).map_or("?".to_string(), |tid| tid.to_string());
+    let tid = event
+        .known_tid()
+        .map_or("?".to_string(), |tid| tid.to_string());
     printable(&format!("{host}{names} {tid}")).into_owned()
 }
 

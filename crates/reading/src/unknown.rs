@@ -68,7 +68,7 @@ fn threads_and_cores(
     };
     for event in log.stream(Request::new(order)) {
         let key = (event.thread, event.tid);
-        let is_new_core = event.core != 0xffff && cores.insert(event.core);
+        let is_new_core = event.known_core().is_some_and(|core| cores.insert(core));
         if let Some(thread) = threads.get(&key) {
             if is_new_core && is_enough(thread, event.core) {
                 break;

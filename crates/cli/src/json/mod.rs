@@ -16,7 +16,7 @@ use timeline::{
 use timeline_reading::Programs;
 use timeline_reading::json::{push_number, to_string};
 
-use crate::thread_columns::{Threads, known, known_id};
+use crate::thread_columns::Threads;
 use crate::time::TwoForms;
 use line_end::LineEnd;
 
@@ -134,14 +134,12 @@ impl<'a> Lines<'a> {
     /// Writes the core and node of an event, if the core is new or not known.
     #[cold]
     fn new_place(&mut self, event: &Event, out: &mut Text) {
-        let [core, node] = [event.core, event.node].map(|number| match known(number) {
-            Some(number) => number.to_string(),
-            None => "null".to_string(),
-        });
+        let [core, node] = [event.known_core(), event.known_node()]
+            .map(|number| number.map_or("null".to_string(), |number| number.to_string()));
         let text = format!(",\"core\":{core},\"node\":{node}");
         out.push(&text);
         // An unknown core has the highest number: a table up to it would be large.
-        if let Some(core) = known(event.core).map(usize::from) {
+        if let Some(core) = event.known_core().map(usize::from) {
             let mut place = Template::new();
             place.push(&text);
             if self.places.len() <= core {
@@ -175,8 +173,7 @@ fn number(number: Option<u64>, out: &mut Text) {
 }
 
 fn thread(event: &Event, thread: Option<Thread>) -> String {
-    let id = |id: u32| or_null(known_id(id));
-    let pid = id(thread.as_ref().map_or(0, |thread| thread.pid));
+    let pid = or_null(thread.as_ref().and_then(Thread::known_pid));
     let group = thread.as_ref().and_then(|thread| thread.group.as_ref());
     let group = group.map_or(String::new(), |group| {
         format!(",\"group\":{}", quoted(group))
@@ -189,7 +186,7 @@ fn thread(event: &Event, thread: Option<Thread>) -> String {
     });
     let (name, process) = thread.map_or((None, None), |thread| (thread.name, thread.process));
     let (name, process) = (or_null(name), or_null(process));
-    let tid = id(event.tid);
+    let tid = or_null(event.known_tid());
     let process = format!(",\"process\":{process}{executable}");
     format!(",\"tid\":{tid},\"pid\":{pid},\"thread\":{name}{group}{process}")
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::details::{channels, unit};
-use super::events::{category, known, priority};
+use super::events::{category, priority};
 use super::summary::Summary;
 use crate::error::Result;
 use crate::logs::Version;
@@ -93,11 +93,10 @@ impl ThreadObject {
     /// A thread, of which nothing may be known but the kernel's id.
     pub fn new(thread: Option<Thread>, tid: u32, count: u64) -> ThreadObject {
         let thread = thread.unwrap_or_default();
-        let tid = if thread.tid == 0 { tid } else { thread.tid };
         ThreadObject {
+            tid: thread.known_tid().or((tid != 0).then_some(tid)),
+            pid: thread.known_pid(),
             name: thread.name,
-            tid: known(tid),
-            pid: known(thread.pid),
             process: thread.process,
             executable: thread.executable.as_deref().map(ExecutableObject::new),
             group: thread.group,

@@ -149,11 +149,11 @@ impl<'a> Objects<'a> {
                 .map(Definition::name)
                 .filter(|name| !name.is_empty()),
             definition: event.id.0,
-            tid: known(thread.tid),
-            pid: known(thread.pid),
+            tid: thread.known_tid(),
+            pid: thread.known_pid(),
             thread: thread.name,
             process: thread.process,
-            core: (event.core != u16::MAX).then_some(event.core),
+            core: event.known_core(),
             message,
             missed: event.missed,
             important: event.important,
@@ -171,11 +171,6 @@ fn has_one_line(definition: &Definition) -> bool {
     };
     let is_known = definition.syntax == Syntax::Template && !definition.is_lost;
     is_known && !definition.summary().is_empty() && definition.fields().all(is_number)
-}
-
-/// A number of the kernel, unless it stands for an unknown one.
-pub fn known(id: u32) -> Option<u32> {
-    (id != 0).then_some(id)
 }
 
 /// The category of a definition, if it is known.

@@ -419,7 +419,7 @@ impl<'a> Recorder<'a> {
         event.clear();
         (event.definition, event.thread) = (definition, thread);
         event.ticks = Some(from.ticks);
-        event.core = (from.core != u16::MAX).then_some(from.core.into());
+        event.core = from.known_core().map(u64::from);
         event.lane = Some(placed.lane.into());
         event.number = Some(placed.number);
         event.next = (placed.next != placed.number.saturating_add(1)).then_some(placed.next);
