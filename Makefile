@@ -7,12 +7,13 @@ NPM_PACKAGES = tests/browser/node_modules/.package-lock.json tests/histograms/no
 PYTHON_PACKAGES = tests/histograms/python_modules/.installed
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements install clean help
+.PHONY: all build test lint map unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
 	@echo "make demo       a LuaJIT and a C program log to one timeline, which is dumped while they run"
 	@echo "make test       format, lints, documentation, layering, header, unit, property, loom, C, C++ and Lua tests"
+	@echo "make map        write docs/map.md anew: what each file of the source is for"
 	@echo "make bench-search   what searching archives costs, beside ripgrep and others; QUICK=1 for a try"
 	@echo "make bench-serve    what the page of \`timeline serve\` costs, in a browser; QUICK=1 for a try"
 	@echo "make bench-statements  what statements cost where they are compiled; QUICK=1 for a try"
@@ -59,6 +60,10 @@ lint:
 	scripts/check-header.sh $(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib --examples -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --exclude timeline-ffi --lib --examples
+
+# What each file is for, by its first line. A test compares.
+map:
+	scripts/map.py
 
 # Two programs of tests beside each other, because half of the tests wait for processes, and the first of them needs
 # little to be built: meanwhile the rest is. Each prints all at once when it ends.

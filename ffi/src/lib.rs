@@ -3,6 +3,19 @@
 //! Every function checks its arguments, calls the core library and converts the result. build.rs at
 //! the top turns the doc comments and signatures into `include/timeline.h`: they are written for
 //! readers of C.
+//!
+//! convert.rs converts, text.rs gives texts and error.rs errors. Writing: writer.rs, thread.rs,
+//! level.rs, priority.rs, channel.rs, sampler.rs; closed.rs keeps what was freed for threads that
+//! still log to it. Definitions: attributes.rs, catalogue.rs, types.rs. Logging: event.rs,
+//! typed.rs, payload.rs, interned.rs, span.rs, printf.rs, and call stacks: backtrace.rs, stack.rs,
+//! tables.rs, modules.rs. Reading: reader.rs, fields.rs, value.rs, dump.rs, histogram.rs.
+//!
+//! ffi/inline/, beside src, is the part of the header that is written in C: `TIMELINE_EVENT` and
+//! `TIMELINE_PRINTF` (statement.h; statement_c.h and statement_cpp.h in either language) and
+//! `TIMELINE_SPAN` (span.h). The compiler compares message and arguments (check.h). A statement
+//! itself only evaluates its arguments to raw values (value.h; argument.h has the types of C++) and
+//! logs up to four numbers; what makes a payload of them is one function for all (encoder.h,
+//! payload.h).
 #![deny(improper_ctypes_definitions)]
 #![allow(non_camel_case_types)]
 

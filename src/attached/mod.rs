@@ -1,4 +1,7 @@
 //! A timeline attached read-only: in use, left behind or saved.
+//!
+//! frames.rs names addresses in call stacks, joined.rs and processes.rs say who joined with which
+//! executables, and times.rs has the times of events.
 
 #[cfg(feature = "symbols")]
 mod frames;

@@ -1,5 +1,12 @@
 //! Ticks: the invariant TSC if the kernel trusts it, otherwise CLOCK_MONOTONIC_RAW.
 //!
+//! Here ticks are read. choice.rs says of which clock, and why of no better one, measure.rs roughly
+//! how fast they pass, and namespace.rs how far a time namespace shifts them. course.rs knows the
+//! course of the wall clock in stretches (course/ tests it), of which shared.rs has those in the
+//! memory of a timeline; anchor.rs has the rate, and the times of timelines without stretches;
+//! interpolation.rs computes many times without a division for each. cpu.rs finds the CPU and its
+//! NUMA node.
+//!
 //! **Why does the clock need the kernel's consent?** An invariant time stamp counter may still
 //! differ between sockets. The kernel tests that, and stops using the counter as its clock source
 //! if it fails. Then CLOCK_MONOTONIC_RAW is used, and the header says so.

@@ -2,6 +2,8 @@
 //!
 //! All of this is cold code, under locks that the kernel drops when their holder ends. A `Control`
 //! is not a writer of events: a timeline to which only controls are attached is not in use.
+//!
+//! sampler.rs raises the level in bursts.
 
 mod sampler;
 

@@ -1,4 +1,9 @@
 //! The dump as a table: newest to oldest, `numa core -cycles category message`.
+//!
+//! Here is the loop that prints, which the command uses for JSON as well. template.rs takes the
+//! message of a definition apart once, messages.rs makes those that have values of other types than
+//! numbers, text.rs is the buffer of both, and printable.rs decides which characters are safe to
+//! show. durations.rs adds how long spans took, newest first.
 
 mod durations;
 mod messages;

@@ -1,4 +1,7 @@
 //! All errors. Each says what was expected, what was found, and what to do.
+//!
+//! kind.rs has their classes, text.rs parts of their texts, and contents.rs says what kind of file
+//! was found where another one was expected.
 
 mod contents;
 mod kind;

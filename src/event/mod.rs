@@ -1,5 +1,27 @@
 //! Definitions: an event's category, message with arguments, and priority.
 //!
+//! table.rs has the definitions of a timeline in shared memory and strings.rs their texts;
+//! interned.rs has the texts that are stored once, module.rs the objects that a process has loaded,
+//! and per_event.rs is a table by the numbers of definitions.
+//!
+//! Messages: template.rs finds the arguments in them, braces.rs those in braces, as logs in JSON
+//! have them, and printf/ those of printf, of which values.rs reads the values; span.rs tells the
+//! part of an event in a span. field.rs and element.rs are the types of arguments, units.rs shows
+//! some of them, statement.rs fits the types of a call to a message, and decimals.rs knows the
+//! messages whose values are all whole numbers. object.rs has the JSON that an event was imported
+//! from, object_value.rs the types of its values, properties.rs what its properties with a `$type`
+//! say.
+//!
+//! Payloads: word.rs has the types of their words, payload.rs says which words are which values,
+//! columns.rs those of many payloads, and lay_out.rs makes the words.
+//!
+//! What is logged: priority.rs has priorities and levels, channels.rs channels, rules.rs the rules
+//! for categories and names (glob.rs their patterns); switches.rs is what was asked for,
+//! switching.rs brings events in line with it, and selection.rs is what a person selects when a
+//! program starts. name.rs makes names of events, nearest.rs finds those that may have been meant,
+//! unknown.rs tells of one that is nowhere. catalogue/ reads the events of a program from a text
+//! file.
+//!
 //! **Why are arguments signed?** Results of calls, differences and errors are negative; Lua numbers
 //! and C's `int` convert without a cast. An unsigned 64-bit number keeps its bits, and is shown as
 //! signed above 2^63.

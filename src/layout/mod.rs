@@ -2,6 +2,10 @@
 //!
 //! docs/format.md states the same in prose. tests/archive/format/ compares its tables with the
 //! records here; the `_Static_assert`s of tests/c/layout.c are about the same bytes.
+//!
+//! header.rs is the header, records.rs has the other records as structs of atomics with their
+//! offsets, words.rs the packed words, geometry.rs says where everything is, and bound.rs what
+//! bounds the size.
 
 #[cfg(not(loom))]
 pub mod bound;

@@ -2,6 +2,9 @@
 //!
 //! After each wait for a lock, the name is looked up again, because the file may have been renamed
 //! meanwhile. A name is given to another file, or taken away, only as held.rs says.
+//!
+//! create.rs creates in the requested size or as large as fits at each start (sizes.rs), in a file
+//! beside the name (staging.rs); former.rs names the kept timelines.
 
 mod create;
 mod former;

@@ -1,6 +1,9 @@
 //! msgpack: the records of archives, and the values of their events.
 //!
 //! Nothing else knows its bytes.
+//!
+//! marker.rs has the first bytes of values, read.rs reads them from any bytes, write.rs writes
+//! them.
 
 pub mod marker;
 mod read;

@@ -1,4 +1,12 @@
 //! Shared memory: the only mmap, its files, and locks that the kernel drops when a process ends.
+//!
+//! Every file is opened in descriptor.rs. mapping.rs has the only mmap, and the only cast of its
+//! bytes to the records of record.rs; pieces.rs reads files that are not mapped, digest.rs hashes
+//! one, file.rs makes, renames and reserves files by the names of name.rs. trust.rs knows whose
+//! files are mapped and whose environment is believed, room.rs and cgroup.rs how much memory there
+//! is for a new timeline. lock.rs has the locks, inherited.rs those that a forked child closes,
+//! shared_file.rs the descriptors that are kept for long. cancel.rs holds off the cancellation of
+//! threads.
 
 mod cancel;
 mod cgroup;

@@ -2,10 +2,11 @@
 //!
 //! The names come from the files that were mapped (image.rs, elf_file.rs), and lines of the source
 //! from their debug information (lines/, metered.rs), which may be in files of their own
-//! (separate.rs) or compressed (sections.rs). Symbols may lie within each other (intervals.rs). An
-//! address has no name if two files were loaded there one after the other (overlap.rs). The writers
-//! of a timeline say which files were mapped, so neither paths nor contents are trusted: only
-//! regular files are opened, reading is bounded, and contradictions give no name.
+//! (separate.rs) or compressed (sections.rs). Symbols may lie within each other (intervals.rs);
+//! demangle.rs writes their names. An address has no name if two files were loaded there one after
+//! the other (overlap.rs). The writers of a timeline say which files were mapped, so neither paths
+//! nor contents are trusted: only regular files are opened, reading is bounded, and contradictions
+//! give no name.
 //!
 //! **Why are the names of addresses looked up by readers?** Because a lookup reads files. The
 //! program only says once which objects it has loaded, and where. The build id in it, or size, time

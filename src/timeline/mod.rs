@@ -1,4 +1,9 @@
 //! A timeline in the program that writes it: define, log, priority, sample, save.
+//!
+//! A timeline is created or joined by options.rs, as environment.rs says. interned.rs logs events
+//! with interned texts, enabled.rs those of statements, refused.rs tells of statements whose
+//! definition was refused, span.rs has spans and their guards, and close.rs closes while threads
+//! may log. The C ABI, Lua and the command are thin over this room and attached/.
 
 mod close;
 mod enabled;
@@ -23,13 +28,12 @@ use crate::event::{
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_BACKTRACE;
 use crate::ring::handle::Index;
-use crate::ring::local::MAX_OPEN;
 use crate::ring::log::{Log, NotNamed};
 use crate::ring::processes;
 use crate::ring::threads::Names;
 use crate::save::{self, Saved};
 use crate::segment::Segment;
-use crate::shm::{self, LockFile, Name, SharedFile};
+use crate::shm::{self, LockFile, SharedFile};
 
 /// Whether events are logged at all: not with the feature `off`.
 pub const ON: bool = !cfg!(feature = "off");
@@ -490,11 +494,4 @@ impl Timeline {
     pub fn path(&self) -> &Path {
         self.control.path()
     }
-}
-
-fn claim_index(name: &Name) -> Result<Index> {
-    let doing = "get memory that a fork wipes (Linux 4.14 or later) for";
-    Index::claim()
-        .map_err(|e| Error::io(doing, name.given(), e))?
-        .ok_or(Error::TooManyOpen { limit: MAX_OPEN })
 }

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use super::{Timeline, claim_index};
+use super::Timeline;
 use crate::error::{Error, Result};
 use crate::layout::DEFAULT_STRING_TABLE;
 use crate::lifecycle::{self, Plan};
+use crate::ring::handle::Index;
+use crate::ring::local::MAX_OPEN;
 use crate::segment::Use;
 use crate::shm::{Name, Trust};
 
@@ -161,6 +163,13 @@ impl Options {
         let join = |(segment, lock)| Timeline::join(segment, lock, index);
         living.map(join).transpose()
     }
+}
+
+fn claim_index(name: &Name) -> Result<Index> {
+    let doing = "get memory that a fork wipes (Linux 4.14 or later) for";
+    Index::claim()
+        .map_err(|e| Error::io(doing, name.given(), e))?
+        .ok_or(Error::TooManyOpen { limit: MAX_OPEN })
 }
 
 #[cfg(test)]

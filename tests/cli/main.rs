@@ -16,6 +16,7 @@ mod completions;
 mod control;
 mod damaged;
 mod demo;
+mod documents;
 mod events;
 mod examples;
 mod executables;

@@ -6,6 +6,8 @@
 //!
 //! `format` defines the contents of a file, `write` encodes events, `read` decodes them, and
 //! `record` follows a ring and writes files. Each module uses only those named before it.
+//!
+//! error.rs has the errors of all.
 
 mod error;
 mod format;

@@ -1,4 +1,20 @@
 //! The `timeline` command: parses its command line and calls one module for each verb.
+//!
+//! Only here is anything printed, except for a variable TIMELINE that cannot be followed.
+//!
+//! command.rs has the command line, verb.rs says what a verb is, and args.rs and filters.rs have
+//! arguments of several verbs; durations/ those of spans. Each verb has a file or a folder:
+//! list.rs, info/, dump/, tail/, search/, index.rs, stats.rs, events.rs, histogram/, outliers/,
+//! serve.rs, save.rs, record/, import/, export.rs, verify.rs, repair.rs, priority.rs (with `enable`
+//! and `disable`), channel.rs, sample.rs, watch/, rm.rs, demo/; generate/ makes man pages and
+//! completions.
+//!
+//! Finding what a verb is about: target.rs, waiting.rs, restart.rs, growth.rs, indexing.rs,
+//! recovery.rs; trust.rs and raised_level.rs are for verbs that change something, misspelt.rs and
+//! unmatched.rs for names that are nowhere, permission.rs for files of others. Showing: columns.rs,
+//! text_lines.rs, thread_columns.rs, json/, format.rs, time.rs, style.rs. Printing: output.rs,
+//! pager.rs, written.rs, signals.rs. What failed or is lacking: failure.rs, health.rs,
+//! unread_lines.rs.
 
 mod args;
 mod channel;

@@ -2,6 +2,9 @@
 //!
 //! Their documentation is in that crate, in src/derives.rs: for examples here the library would be
 //! compiled once more, as part of the compiler.
+//!
+//! options.rs reads the options of a struct, message.rs makes its message, expand.rs the call of a
+//! statement that it becomes; named.rs makes the code of an enum.
 
 mod expand;
 mod message;

@@ -4,6 +4,8 @@
 //! tokens.rs their variables, and skeleton.rs the lines that differ in these only. batch.rs decides
 //! for a block of lines which definitions they have; template.rs makes these formats of printf.
 //! json/ makes events with named values of lines of JSON. text.rs gives the lines back.
+//!
+//! definitions.rs keeps the definitions that were made, and level.rs finds the priority of a line.
 
 mod batch;
 mod compressed;

@@ -4,6 +4,8 @@
 //! `spans` finds the durations in a stream of events, `archived` those of an archive, [`intervals`]
 //! makes histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them.
 //! `triggers` tells when a condition is met. Each module uses only those named before it.
+//!
+//! `testing` is what tests share.
 
 #[cfg(feature = "archives")]
 mod archived;

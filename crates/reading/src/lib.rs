@@ -5,6 +5,12 @@
 //! the stream of several logs. What came of reading is an [`Outcome`]. [`json`] is the one
 //! conversion of a value to JSON.
 //!
+//! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
+//! through and counts what is missing before the others, events_of.rs chooses the events of some
+//! definitions; durations/ adds how long spans took. event_time.rs says when an event was logged,
+//! programs.rs by which program, unknown.rs which names in filters are nowhere, and error.rs why a
+//! log cannot be opened.
+//!
 //! # Example
 //! ```
 //! use timeline::{FieldType, Value, dump::Text};

@@ -2,6 +2,10 @@
 //!
 //! A [`Query`] says which events are wanted. Every verb that reads events takes one.
 //!
+//! `query` reads the conditions of a person and decides about events; `index` finds the parts of an
+//! archive that may have a text. message_lines.rs says where the lines of a message end; error.rs
+//! has the errors.
+//!
 //! # Example
 //! ```
 //! use timeline::{Attached, Order, Priority, Timeline, event};

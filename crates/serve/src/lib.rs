@@ -2,6 +2,9 @@
 //!
 //! `logs` knows which logs there are and opens them, `read` reads what a request asks for, and
 //! `http` takes requests and answers them. Each module uses only those named before it.
+//!
+//! `error` has the errors. page/, beside src, has the files of the page: plain JavaScript modules
+//! that the program embeds.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,7 @@
 //! Catalogues: the events of a program in a text file, each with its documentation.
 //! docs/events.md describes the form of the file.
+//!
+//! Here its events are defined; reading.rs reads its lines.
 
 mod reading;
 

@@ -5,6 +5,10 @@
 //! locale, byte for byte, with wide characters in UTF-8 (as in C.UTF-8). tests/ffi/printf/
 //! compares the two.
 //!
+//! parse.rs parses a format, parts.rs takes what it makes apart again. field.rs pads, integer.rs,
+//! float.rs and text.rs render; decimal.rs has the exact digits of a float, short_decimal.rs the
+//! few that most have.
+//!
 //! **Why does the reader format, and not the program?** Turning numbers into text is most of the
 //! cost of printf. The format is parsed when the call site first runs; after that, the header's
 //! macro stores the arguments as words in the order that the format takes them, and the program

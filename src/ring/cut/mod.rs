@@ -18,6 +18,8 @@
 //! - The moment is after all events of the first look. So a reader gets everything that was logged
 //!   before it asked.
 //!
+//! quiet.rs finds the moment among stamps.
+//!
 //! If events are so dense that there is no such moment, the widest gap is taken. If stamps cannot
 //! be compared, because the ring is overwritten faster than it is read, the cut is what the lanes
 //! have committed, and may have an effect without its cause.

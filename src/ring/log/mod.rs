@@ -8,6 +8,9 @@
 //! key (so that a state of a closed handle, or of our parent before a fork, is never taken for
 //! ours), the entry, a check of the mark (so that a child forked in between leaves the entry to its
 //! parent), the commit.
+//!
+//! join.rs is for a thread's first event, important.rs for important events, close.rs for a
+//! timeline that is closed while threads log.
 
 mod close;
 mod important;

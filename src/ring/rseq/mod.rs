@@ -8,6 +8,8 @@
 //! protocol (see [`super`]) is made for those. So many threads of many processes write to one lane
 //! without a lock prefix, and a signal handler that interrupts an append may log.
 //!
+//! x86_64.rs has the sections in assembly, fallback.rs what stands for them on other machines.
+//!
 //! There are three sections: [`append`], whose commit is `cursor + 1`; [`append_long`], which
 //! writes several entries and commits them at once; and that of [`refill`], which gives a lane its
 //! next chunk. All begin by checking the thread's key: a child that was forked by a signal handler

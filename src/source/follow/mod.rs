@@ -4,6 +4,9 @@
 //! it. A follower remembers the next number of each lane. A poll first takes a consistent cut, to
 //! know how far each lane has come, and only then looks at the chunks. So a gap is an exact loss,
 //! and not an event that was just being written. It is reported with the event after the gap.
+//!
+//! placed.rs gives the events of a poll with their positions, holes.rs says where there are holes
+//! around them.
 
 mod holes;
 mod placed;

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-const LAYERS: [&str; 23] = [
+pub const LAYERS: [&str; 23] = [
     "derives",
     "dump",
     "list",
@@ -82,7 +82,7 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-const CRATES: [(&str, usize); 9] = [
+pub const CRATES: [(&str, usize); 9] = [
     ("src", 70),
     ("ffi/src", 10),
     ("crates/archive/src", 30),

@@ -1,5 +1,10 @@
 //! Follows a ring and writes its events to files.
 //! Files are rotated, continued after a crash, and opened again if another process removes them.
+//!
+//! recorder/ reads the ring, and output/ writes the files, which numbered_files.rs finds and makes
+//! in a directory. resume.rs reads what an earlier recorder left in a file, and identity.rs says of
+//! which run of which program the ring is. tick_clock.rs turns ticks into times; watched.rs says
+//! whether somebody waits for new events.
 
 mod identity;
 pub(crate) mod numbered_files;

@@ -1,4 +1,6 @@
 //! `timeline demo`: a program to watch, and a timeline to try commands on.
+//!
+//! workload.rs is the program, matches.rs its compressor's part, and view.rs shows its events.
 
 mod matches;
 mod view;

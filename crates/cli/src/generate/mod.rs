@@ -1,4 +1,6 @@
 //! `timeline generate`: man pages and shell completions, for packages.
+//!
+//! man.rs makes the pages, completions.rs the scripts of shells.
 
 mod completions;
 mod man;

@@ -1,4 +1,6 @@
 //! `timeline import`: makes an archive of text logs.
+//!
+//! follow.rs goes on as logs grow, progress.rs shows how far it is.
 
 mod follow;
 mod progress;

@@ -1,4 +1,7 @@
 //! `timeline info`: shows everything that is known about one timeline or archive.
+//!
+//! object.rs has the facts about a timeline, for people and for programs; processes.rs, rules.rs
+//! and steps.rs are parts of them, and archive.rs has those of an archive.
 
 mod archive;
 mod object;

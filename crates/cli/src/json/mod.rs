@@ -1,4 +1,7 @@
 //! Events as JSON, one object a line. The field names are part of the interface.
+//!
+//! line_end.rs writes the end of each line. log_lines.rs writes lines of a log, in which symbols.rs
+//! says what addresses lead to, and whole.rs one object of all lines of an event.
 
 mod line_end;
 mod log_lines;

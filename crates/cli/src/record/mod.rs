@@ -1,4 +1,7 @@
 //! `timeline record`: follows a timeline into an archive.
+//!
+//! runs.rs waits for the next run of a program, report.rs and progress.rs say what happens, core.rs
+//! pins the recorder to a core, size.rs reads sizes.
 
 mod core;
 mod progress;

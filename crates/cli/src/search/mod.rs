@@ -1,6 +1,8 @@
 //! `timeline search`: finds events by the text of their messages.
 //!
 //! Here are its options, and which events are read; matches.rs searches these.
+//!
+//! stats.rs is what `--stats` says.
 
 mod matches;
 mod stats;

@@ -1,4 +1,8 @@
 //! `timeline tail`: follows timelines as they are written, and archives as they are recorded.
+//!
+//! origin.rs is what it is asked to follow: ring.rs follows a timeline, archive.rs an archive.
+//! part.rs has all that reads and shows one of these, printer.rs prints it, and together.rs merges
+//! several by time.
 
 mod archive;
 mod origin;

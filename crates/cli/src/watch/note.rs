@@ -1,11 +1,11 @@
 //! Writes what fired into the timeline, as an event of its own.
 //!
-//! Why is the timeline joined for each event, and not for good? A process that has it open for
-//! writing keeps it in use: the program could not be started again under its name. For the same
-//! reason nothing is written when no program writes any more.
+//! **Why is a timeline joined for each event of a watch, and not for good?** A process that has it
+//! open for writing keeps it in use: the program could not be started again under its name. For the
+//! same reason nothing is written when no program writes any more.
 //!
-//! Why is the event not important? Important ones are never overwritten, and there is room for few:
-//! those of a watch that runs for weeks would take the room of the program's own.
+//! **Why is the event not important?** Important ones are never overwritten, and there is room for
+//! few: those of a watch that runs for weeks would take the room of the program's own.
 
 use std::path::Path;
 

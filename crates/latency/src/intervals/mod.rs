@@ -1,13 +1,14 @@
 //! Durations over time: a histogram for each interval, in the text format of HdrHistogram.
 //!
-//! [`Intervals`] cuts a stream of durations into one [`Interval`] after another, for each tag
-//! (cutter.rs), and records them in histograms of a [`Shape`], corrected or not (shape.rs).
-//! [`LogWriter`] writes them as an interval log, and [`LogReader`] reads such logs: lines.rs bounds
-//! the lines, line.rs takes one apart, seconds.rs reads its times, and payload.rs its histogram,
-//! which encoding.rs takes apart. [`merge`] makes one stream of several logs (memory.rs bounds what
-//! it keeps). [`Summaries`] sums intervals up, and [`Table`] writes what they say, with durations
-//! of units.rs and distributions of spark.rs; [`Distribution`] writes all percentiles (hgrm.rs).
-//! docs/intervals.md states the format.
+//! [`Intervals`] cuts a stream of durations into one [`Interval`] (interval.rs) after another, for
+//! each tag (cutter.rs), and records them in histograms of a [`Shape`], corrected or not
+//! (shape.rs); missed.rs is what is in none. [`LogWriter`] writes them as an interval log
+//! (log_writer.rs), and [`LogReader`] reads such logs (log_reader.rs): lines.rs bounds the lines,
+//! line.rs takes one apart, seconds.rs reads its times, and payload.rs its histogram, which
+//! encoding.rs takes apart. [`merge`] makes one stream of several logs (memory.rs bounds what it
+//! keeps). [`Summaries`] sums intervals up (summary.rs), and [`Table`] writes what they say
+//! (table.rs), with durations of units.rs and distributions of spark.rs; [`Distribution`] writes
+//! all percentiles (hgrm.rs). error.rs has the errors. docs/intervals.md states the format.
 
 mod cutter;
 #[cfg(feature = "logs")]

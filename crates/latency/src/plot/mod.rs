@@ -6,6 +6,8 @@
 //! (joined.rs bounds that), and draws a [`Frame`]. axis.rs scales and labels, chart.rs lays a plot
 //! out around its axes in colors.rs, panels.rs divides it, and picture.rs draws lines, areas and
 //! texts with `plotters`; png.rs encodes.
+//!
+//! over_time.rs, spectrum.rs and heat_map.rs are the three plots, and error.rs has the errors.
 
 mod axis;
 mod chart;

@@ -1,9 +1,10 @@
 //! Triggers: tells at which moments of a stream of events a condition is met.
 //!
 //! kind.rs says what conditions there are, parse.rs reads them (errors are in error.rs), and a
-//! [`Condition`] is one that was read. evaluate.rs has the conditions of a stream and gives each
-//! event to those that it concerns: state.rs says what each of them keeps, level.rs since when one
-//! holds, and window.rs what came in the last second or so. fired.rs is what comes out.
+//! [`Condition`] (condition.rs) is one that was read. evaluate.rs has the conditions of a stream
+//! and gives each event to those that it concerns: state.rs says what each of them keeps, level.rs
+//! since when one holds, and window.rs what came in the last second or so. fired.rs is what comes
+//! out.
 
 mod condition;
 mod error;

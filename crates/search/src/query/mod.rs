@@ -1,14 +1,14 @@
 //! Queries: which events are wanted.
 //!
-//! [`Query`] has the conditions as asked for. They are read by moment.rs (times), zone.rs
-//! (the local time zone), range.rs
-//! (priorities and numbers), needle.rs (a text or regular expression) and, for values, lexer.rs and
-//! parse.rs, which make an [`Expression`] of conditions (condition.rs). filter.rs decides about
-//! events: once for each definition and thread as far as it can, and by the values, which fields.rs
-//! finds and compare.rs compares, where it must. Of archives, columns.rs chooses events before they
-//! are made: program.rs has the conditions on the columns of a block, and bounds.rs those on
-//! numbers; text_plan/ says which values a message has if a text is in it. unmet.rs tells
-//! the names of a query that are in no definition, and which ones are like them.
+//! [`Query`] has the conditions as asked for. They are read by moment.rs (times), zone.rs (the
+//! local time zone), range.rs (priorities and numbers), needle.rs (a text or regular expression)
+//! and, for values, lexer.rs and parse.rs, which make an [`Expression`] (expression.rs) of
+//! conditions (condition.rs). filter.rs decides about events: once for each definition and thread
+//! as far as it can, and by the values, which fields.rs finds and compare.rs compares, where it
+//! must. Of archives, columns.rs chooses events before they are made: program.rs has the conditions
+//! on the columns of a block, bounds.rs those on numbers, and ranges.rs the least and the greatest
+//! of its values; text_plan/ says which values a message has if a text is in it. unmet.rs tells the
+//! names of a query that are in no definition, and which ones are like them.
 
 mod bounds;
 mod columns;

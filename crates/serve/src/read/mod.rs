@@ -4,8 +4,8 @@
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
 //! the events of an archive, which it `visit`s by columns, by `names` that another version of the
 //! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing.
-//! `latency` finds durations. `unmatched`
-//! says why nothing was found. `cancel` ends what takes long if nobody waits for it any more.
+//! `latency` finds durations. `catalogue` lists definitions and threads. `unmatched` says why
+//! nothing was found. `cancel` ends what takes long if nobody waits for it any more.
 
 mod by_time;
 mod cancel;

@@ -5,6 +5,9 @@
 //! whatever order they stand: a hole is what a frame or a file had that is gone. Entries before the
 //! first position of a lane and behind the last are no hole: the oldest files may have been
 //! removed, and a recorder may have been killed.
+//!
+//! lanes.rs has the lanes, proofs.rs what a copy says that frames prove no more, and encoded.rs all
+//! that for outlines.
 
 mod encoded;
 mod lanes;

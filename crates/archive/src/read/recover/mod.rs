@@ -5,6 +5,9 @@
 //! text (wanted.rs) come out. The archive says which file it was (executable.rs): nothing is taken
 //! from another one.
 //!
+//! rows.rs finds the numbers without a text, addresses.rs names addresses whose symbols are lost,
+//! and types.rs tries the types that a message may have had.
+//!
 //! **What may a hostile archive or executable cost?** The archive names the file, and the file says
 //! anything. Only a regular file is opened, without waiting, and only if its size fits; reading and
 //! hashing have budgets, and so has the memory for what is found. No header of the file is

@@ -1,5 +1,10 @@
 //! Writes the archive of a recorder: a file, or numbered files in a directory.
 //! The disk may be full for a time.
+//!
+//! current.rs is the file that is written, rotation.rs says when another one is begun, reopen.rs
+//! opens one again that somebody removed or cut, trouble.rs says when a step that failed is tried
+//! again. history.rs says where an earlier recorder of each run stopped, and keeping.rs has the
+//! options.
 
 mod current;
 mod history;

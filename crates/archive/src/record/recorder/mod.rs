@@ -4,6 +4,11 @@
 //! reads on only when these frames are written. So a full disk costs no memory. Entries that the
 //! ring overwrites meanwhile are counted as missed, like all others that the recorder reads too
 //! late.
+//!
+//! definitions.rs writes the strings and threads that events refer to, processes.rs who logs,
+//! gaps.rs which entries are missing. words.rs records many events of one definition at once, and
+//! pointees.rs remembers which of their pointers are looked up already. wanted.rs leaves events
+//! out, and next_file.rs goes on in another file.
 
 mod definitions;
 mod gaps;

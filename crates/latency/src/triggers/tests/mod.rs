@@ -1,4 +1,7 @@
 //! Tests conditions: how they are read, and that they are met when a naive model says so.
+//!
+//! read.rs tests how they are read, streams.rs when they are met, beside the naive model.rs;
+//! entries.rs the same of entries, and still.rs what still holds.
 
 mod entries;
 mod model;

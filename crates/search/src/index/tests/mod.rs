@@ -1,4 +1,6 @@
 //! Tests of the whole index against reading everything: the same lines, always.
+//!
+//! opening.rs tests opening by the outlines that an index has.
 
 mod opening;
 
