@@ -26,7 +26,8 @@
 //! ```
 //!
 //! [`Timeline`] writes, [`Attached`] reads, [`Control`] changes the level from outside.
-//! ARCHITECTURE.md is a map of the source, docs/format.md states every byte.
+//! ARCHITECTURE.md says how it is built, docs/map.md what each file is for, and docs/format.md
+//! states every byte.
 
 #[cfg(not(loom))]
 mod access;

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::command::VERBS;
 use crate::layers::{CRATES, LAYERS};
 use crate::support::toolchain::{printed, root};
 
@@ -91,6 +92,8 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
     ];
     text.split(|c: char| c.is_whitespace() || "`()[]|,;:*".contains(c))
         .filter(move |word| places.iter().any(|place| word.starts_with(place)))
+        // The name of a file that is to be written.
+        .filter(|word| !word.contains("NAME"))
         .map(|word| word.trim_end_matches('.'))
 }
 
@@ -328,4 +331,104 @@ fn a_word_has_one_meaning() {
         }
     }
     assert!(words.len() > 25, "only {} words", words.len());
+}
+
+/// What CONTRIBUTING says about adding something: files, and the words that stand in them.
+fn places(heading: &str) -> Vec<(Vec<String>, Vec<String>)> {
+    let text = page("CONTRIBUTING.md");
+    let items = section(&text, heading).split("\n- ").skip(1);
+    let of = |item: &str| {
+        let item = item.split("\n\n").next().unwrap().replace("\n  ", " ");
+        let (files, text) = item.split_once(": ").expect("files");
+        let words = text.split('`').skip(1).step_by(2).map(str::to_owned);
+        let files = files.split(", ").map(str::to_owned);
+        (files.collect(), words.collect())
+    };
+    items.map(of).collect()
+}
+
+#[test]
+fn what_is_added_goes_where_the_page_says() {
+    let mut count = 0;
+    for heading in [
+        "Add a verb",
+        "Add a type of fields",
+        "Add a language",
+        "Add a format of exports",
+        "Add a condition of watch",
+    ] {
+        let items = places(heading);
+        assert_eq!(items.len(), 5, "{heading}");
+        for (files, words) in items.iter().filter(|(files, _)| !files[0].contains("NAME")) {
+            let texts: String = files.iter().map(|file| page(file)).collect();
+            for word in words.iter().filter(|word| !word.contains("NAME")) {
+                assert!(texts.contains(word), "{heading}: {files:?} have no {word}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 35, "only {count} words");
+}
+
+/// A verb is not built here: a second command would take minutes. But each verb has what the page
+/// says, and nothing else lists them.
+#[test]
+fn every_verb_is_where_a_new_one_goes() {
+    let items = places("Add a verb");
+    let source = |verb: &str| {
+        let files = [
+            format!("crates/cli/src/{verb}.rs"),
+            format!("crates/cli/src/{verb}/mod.rs"),
+        ];
+        files.into_iter().find(|file| root().join(file).exists())
+    };
+    for verb in VERBS {
+        // Two verbs are in the file of a third.
+        let module = match verb {
+            "enable" | "disable" => "priority",
+            other => other,
+        };
+        let file = source(module).unwrap_or_else(|| panic!("no file of {verb}"));
+        for (files, words) in &items {
+            let place = files[0].replace("crates/cli/src/NAME.rs", &file);
+            let text = page(&place);
+            for word in words {
+                let forms = [word.replace("NAME", verb), word.replace("NAME", module)];
+                let has = forms.iter().any(|form| text.contains(form));
+                assert!(has, "{verb}: {place} has no {}", forms[0]);
+            }
+        }
+    }
+    let places: Vec<&String> = items.iter().flat_map(|(files, _)| files).collect();
+    for folder in folders(root().join("crates/cli/src")) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry of it").path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let names = |verb: &&&str| {
+                text.contains(&format!("{verb}::")) || text.contains(&format!("\"{verb}\""))
+            };
+            let count = VERBS.iter().filter(names).count();
+            let is_said = places.iter().any(|place| path.ends_with(place));
+            assert!(count < 10 || is_said, "{} lists verbs, too", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_readme_groups_all_verbs() {
+    let readme = page("README.md");
+    let table = section(&readme, "The command");
+    let rows = table
+        .lines()
+        .filter(|line| line.starts_with("| `timeline "));
+    let cells = rows.map(|row| row.split(" | ").next().unwrap());
+    let verbs = cells.flat_map(|cell| cell.split("`timeline ").skip(1));
+    let verbs: Vec<&str> = verbs
+        .map(|verb| verb.split([' ', '`']).next().unwrap())
+        .collect();
+    assert_eq!(verbs.len(), VERBS.len(), "each stands once");
+    assert_eq!(BTreeSet::from_iter(verbs), BTreeSet::from(VERBS));
+    for group in ["Look", "Find", "Measure", "Keep", "Control"] {
+        assert!(table.contains(&format!("\n| **{group}** | |\n")), "{group}");
+    }
 }

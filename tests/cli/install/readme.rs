@@ -241,3 +241,36 @@ fn the_smallest_program_runs_in_the_shared_memory_of_a_container() {
     let output = in_shared_memory("6m", "luajit smallest.lua", dir.path()).unwrap();
     assert!(!output.status.success(), "{output:?}");
 }
+
+/// The bars of a histogram are of the moment, and so is how many of them there are.
+fn without_bars(transcript: &str) -> Vec<String> {
+    let is_bar = |word: &&str| word.chars().all(|c| ('▁'..='█').contains(&c));
+    let line = |line: &str| {
+        let words = words(line);
+        words
+            .split(' ')
+            .filter(|word| !is_bar(word))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    transcript.lines().map(line).collect()
+}
+
+#[test]
+fn each_group_of_verbs_shows_what_it_says_of_the_demo() {
+    let blocks = blocks("README.md").into_iter();
+    let blocks: Vec<Block> = blocks
+        .filter(|b| b.code.contains("/timeline-demo"))
+        .collect();
+    assert_eq!(blocks.len(), 5, "one for each group");
+    let code: String = blocks.iter().map(|block| &*block.code).collect();
+    let script = format!("timeline demo >demo\n{}", transcript(&code, |_| ""));
+    let dir = TempDir::new().unwrap();
+    let Some(output) = in_shared_memory("64m", &script, dir.path()) else {
+        return;
+    };
+    let said = String::from_utf8(output.stdout).unwrap();
+    let (compared, shown) = (without_bars(&said), without_bars(&code));
+    let line = blocks[0].line;
+    assert_eq!(compared, shown, "output, then README.md:{line}: {said}");
+}
