@@ -131,3 +131,90 @@ impl Iterator for Merge<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use proptest::prelude::*;
+    use timeline_archive::{Archive, Form, RawEvent, Writer};
+    use timeline_search::Query;
+
+    /// An archive with events of these times, each of which says its number.
+    fn log(path: &str, events: &[(u64, bool)]) -> Log {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+        for (number, (time, important)) in (0..).zip(events) {
+            let time = Some(*time);
+            let mut event = RawEvent {
+                unix_nanos: time,
+                ticks: time,
+                number: Some(number),
+                lane: Some(if *important { 32_768 } else { 0 }),
+                ..RawEvent::default()
+            };
+            event.args = vec![number as i64];
+            event.definition.category = Some(writer.string(["even", "odd"][number as usize % 2]));
+            event.definition.format = Some(writer.string("$number"));
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        Log::of_archive(path.as_ref(), Archive::from_bytes(file))
+    }
+
+    /// An event as the merge gives it: important or not, its time, its log and its number.
+    type Row = (bool, u64, usize, i64);
+
+    /// All events that are wanted, important ones first, of the others the newest.
+    fn naive(logs: &[Vec<(u64, bool)>], wants_odd: bool, most: Option<usize>) -> [Vec<Row>; 2] {
+        let mut rows: Vec<Row> = Vec::new();
+        for (log, events) in logs.iter().enumerate() {
+            for (number, (time, important)) in (0..).zip(events) {
+                if !wants_odd || number % 2 == 1 {
+                    rows.push((*important, *time, log, number));
+                }
+            }
+        }
+        rows.sort_unstable();
+        let (important, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.0);
+        let surplus = others.len().saturating_sub(most.unwrap_or(usize::MAX));
+        [important, others[surplus..].to_vec()]
+    }
+
+    /// The times of the events of a log, and which of them are important.
+    fn any_log() -> impl Strategy<Value = Vec<(u64, bool)>> {
+        let event = (1..40_u64, prop::bool::weighted(0.1));
+        // Events of one lane are in the order of their times.
+        prop::collection::vec(event, 0..30).prop_map(|mut events| {
+            events.sort_by_key(|(time, important)| (!*important, *time));
+            events
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_has_the_wanted_events_of_all_logs_by_time(
+            logs in prop::collection::vec(any_log(), 1..4),
+            reverse: bool,
+            most in prop::option::of(0..20_usize),
+            wants_odd: bool,
+        ) {
+            let opened: Vec<Log> = logs.iter().map(|events| log("x.tla", events)).collect();
+            let query = Query {
+                categories: wants_odd.then(|| "odd".to_owned()).into_iter().collect(),
+                ..Query::default()
+            };
+            let order = if reverse { Order::NewestFirst } else { Order::OldestFirst };
+            let merge = Merge::new(&opened, Request::new(order).query(&query), most);
+            let row = |LogEvent { log, event, time }| {
+                (event.important, time.unix_nanos.unwrap(), log, event.args[0])
+            };
+            let found: Vec<Row> = merge.map(row).collect();
+            let mut parts = naive(&logs, wants_odd, most);
+            if reverse {
+                parts.iter_mut().for_each(|part| part.reverse());
+            }
+            prop_assert_eq!(found, parts.concat());
+        }
+    }
+}
