@@ -1,4 +1,8 @@
 //! Floating-point numbers: `%e`, `%f`, `%g`, `%a`, of `double` and of x86's `long double`.
+//!
+//! The C library's `snprintf` says what is right, and tests compare with it. It does not render
+//! here: it would write the decimal point of the locale of whatever process dumps, and know no
+//! `long double` of x86 on another processor.
 
 use super::decimal::Decimal;
 use super::field::{self, Spec};
