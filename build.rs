@@ -19,7 +19,7 @@ const SOURCES: [&str; 21] = [
     "thread",
     "sampler",
     "printf",
-    "interned",
+    "interning",
     "typed",
     "payload",
     "backtrace",

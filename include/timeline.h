@@ -3574,7 +3574,7 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 TIMELINE_INLINE_ uint64_t timeline_known_(const timeline_t *tl, const timeline_site_t *site, int32_t level) {
   const uint32_t priority = TIMELINE_CAST_(uint32_t, level), serial = tl->serial;
   /* The bits above the event are the handle and the level. Acquire (pairs with the Release in
-   * src/ring/known.rs): a thread that sees the event sees the types. */
+   * src/ring/statement_events.rs): a thread that sees the event sees the types. */
   return __atomic_load_n(&site->first, __ATOMIC_ACQUIRE) ^
          (TIMELINE_CAST_(uint64_t, serial) << 32 | priority << 24);
 }

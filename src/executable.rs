@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::event::FileVersion;
 use crate::ring::executables::Joined;
-use crate::ring::life::{Seen, View};
+use crate::ring::life::{Liveness, ProcessView};
 use crate::shm::open_regular;
 
 pub use crate::shm::digest;
@@ -23,8 +23,8 @@ pub const MAX_EXECUTABLE: u64 = 2 << 30;
 pub fn sha1_of(joined: &Joined) -> Option<[u8; 20]> {
     let wanted = joined.version?;
     let path = joined.executable.as_ref()?.path.as_str();
-    let view = View::here();
-    let runs = matches!(view.see(&joined.process), Seen::Runs);
+    let view = ProcessView::here();
+    let runs = matches!(view.see(&joined.process), Liveness::Runs);
     let running = runs.then(|| PathBuf::from(format!("/proc/{}/exe", joined.pid)));
     let named = Path::new(path).is_absolute().then(|| PathBuf::from(path));
     let mut places = running.into_iter().chain(named);

@@ -6,10 +6,10 @@ use crate::clock::{ClockKind, ClockReason, ClockStep};
 use crate::event::{Channel, Level, Rules};
 use crate::layout::words::Cursor;
 use crate::layout::{Bound, Header};
-use crate::ring::roster::{self, Writer};
+use crate::ring::roster::{self, WriterProcess};
 use crate::ring::{Storage, important};
-use crate::segment::Segment;
-use crate::source::Held;
+use crate::segment::TimelineMapping;
+use crate::source::RingContents;
 use crate::sync::{AtomicU64, Ordering};
 
 /// The state of a timeline.
@@ -73,7 +73,7 @@ pub struct Info {
     /// The kernel's boot id.
     pub boot_id: String,
     /// The processes that write, and those that were killed while they wrote.
-    pub writers: Vec<Writer>,
+    pub writers: Vec<WriterProcess>,
     /// Entries ever written: an event takes one, or several with a payload. Entries that fill up a
     /// chunk count as well.
     pub entries_written: u64,
@@ -173,13 +173,13 @@ impl Dropped {
 
 /// `file` is for its locks; `None` if the host program has closed it.
 pub(crate) fn info(
-    segment: &Segment,
+    segment: &TimelineMapping,
     file: Option<&File>,
     ticks_per_second: Option<f64>,
     unix_nanos: impl Fn(u64) -> Option<u64>,
 ) -> Info {
     let (ring, geometry, facts) = (&segment.ring, &segment.geometry, &segment.facts);
-    let held = Held::of(ring);
+    let held = RingContents::of(ring);
     let live = !facts.snapshot;
     Info {
         snapshot: facts.snapshot,
@@ -234,13 +234,13 @@ pub(crate) fn info(
     }
 }
 
-fn count_cpu_lanes(segment: &Segment) -> u32 {
+fn count_cpu_lanes(segment: &TimelineMapping) -> u32 {
     let ring = &segment.ring;
     let used = |lane: &u32| Cursor(ring.cursor(*lane).load(Ordering::Relaxed)).ticket() != 0;
     (0..segment.geometry.cpu_lanes).filter(used).count() as u32
 }
 
-fn count_thread_lanes(segment: &Segment) -> u32 {
+fn count_thread_lanes(segment: &TimelineMapping) -> u32 {
     let ring = &segment.ring;
     let owner = |lane| ring.lane(lane).field(|lane| &lane.owner);
     let taken = |lane: &u32| owner(*lane).load(Ordering::Relaxed) != 0;
@@ -249,11 +249,11 @@ fn count_thread_lanes(segment: &Segment) -> u32 {
         .count() as u32
 }
 
-fn count(segment: &Segment, field: fn(&Header) -> &AtomicU64) -> u64 {
+fn count(segment: &TimelineMapping, field: fn(&Header) -> &AtomicU64) -> u64 {
     segment.map.header().field(field).load(Ordering::Relaxed)
 }
 
-fn dropped(segment: &Segment) -> Dropped {
+fn dropped(segment: &TimelineMapping) -> Dropped {
     let count = |field| count(segment, field);
     Dropped {
         interrupted: count(|header| &header.dropped_interrupted),

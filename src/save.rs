@@ -19,14 +19,14 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::files::{NewFile, Replacement};
-use crate::layout::words::{Cursor, Entry, State};
+use crate::layout::words::{ChunkState, Cursor, Entry};
 use crate::layout::{Bound, ENTRY_SIZE, Header, Region, header, records};
 use crate::ring::reader::{self, Chunk};
 use crate::ring::system_names::SystemNames;
 use crate::ring::{Storage, executables, threads};
-use crate::segment::{self, Segment};
+use crate::segment::{self, TimelineMapping};
 use crate::shm::{self, Demand, Record, Room, Shortage, store_bytes};
-use crate::source::{self, Event, Groups, Held};
+use crate::source::{self, Event, Groups, RingContents};
 
 /// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,16 +48,16 @@ const PIECE: usize = 64 << 10;
 pub(crate) type Digest = (u32, [u8; 20]);
 
 /// Whether an event is wanted.
-pub(crate) type Wanted<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
+pub(crate) type EventFilter<'a> = Box<dyn FnMut(&Event) -> bool + 'a>;
 
 /// Saves the wanted events of `segment` to `file`; all of them if there is no function. The file is
 /// written under a temporary name.
 ///
 /// `digests`: the SHA-1 of the executables of processes, by their identities.
 pub(crate) fn save(
-    segment: &Segment,
+    segment: &TimelineMapping,
     file: &Path,
-    wanted: Option<Wanted>,
+    wanted: Option<EventFilter>,
     digests: &[Digest],
 ) -> Result<Saved> {
     let replacement = Replacement::of(file)?;
@@ -67,9 +67,9 @@ pub(crate) fn save(
 
 /// Saves all events of a timeline that this process may write to. It looks at the clock before,
 /// where there are events that need it: see src/attached/times.rs.
-pub(crate) fn save_own(segment: &Segment, file: &Path) -> Result<Saved> {
+pub(crate) fn save_own(segment: &TimelineMapping, file: &Path) -> Result<Saved> {
     let begin_of_newest = segment.stretches().and_then(|it| it.begin_of_newest());
-    if Held::of(&segment.ring).newest > begin_of_newest {
+    if RingContents::of(&segment.ring).newest > begin_of_newest {
         segment.look_at_clock();
     }
     // A program does not hash its executable.
@@ -77,7 +77,11 @@ pub(crate) fn save_own(segment: &Segment, file: &Path) -> Result<Saved> {
 }
 
 /// Saves all events of `segment` to a new file. It has no name before it is whole.
-pub(crate) fn save_new(segment: &Segment, file: &Path, digests: &[Digest]) -> Result<Saved> {
+pub(crate) fn save_new(
+    segment: &TimelineMapping,
+    file: &Path,
+    digests: &[Digest],
+) -> Result<Saved> {
     let new = NewFile::at(file).map_err(|e| Error::io("create", file, e))?;
     refuse_long(segment, file)?;
     let written = whole(segment, new.file(), None, digests);
@@ -86,7 +90,7 @@ pub(crate) fn save_new(segment: &Segment, file: &Path, digests: &[Digest]) -> Re
     Ok(written)
 }
 
-fn refuse_long(segment: &Segment, file: &Path) -> Result<()> {
+fn refuse_long(segment: &TimelineMapping, file: &Path) -> Result<()> {
     match segment.geometry.total > shm::file_size_limit() {
         false => Ok(()),
         true => Err(Error::NoSpace {
@@ -100,9 +104,9 @@ fn refuse_long(segment: &Segment, file: &Path) -> Result<()> {
 }
 
 fn whole(
-    segment: &Segment,
+    segment: &TimelineMapping,
     out: &File,
-    wanted: Option<Wanted>,
+    wanted: Option<EventFilter>,
     digests: &[Digest],
 ) -> std::io::Result<Saved> {
     let mut snapshot = Snapshot {
@@ -133,9 +137,9 @@ struct CopiedChunks {
 }
 
 struct Snapshot<'a> {
-    segment: &'a Segment,
+    segment: &'a TimelineMapping,
     out: &'a File,
-    wanted: Option<Wanted<'a>>,
+    wanted: Option<EventFilter<'a>>,
     digests: &'a [Digest],
     room: Room,
 }
@@ -306,7 +310,7 @@ impl Snapshot<'_> {
         for c in chunks {
             let at = c.chunk as usize * region.stride as usize;
             records::Chunk::edit(&mut bytes[at..], |chunk| {
-                chunk.state = State::closed(c.ticket, c.count).0.into();
+                chunk.state = ChunkState::closed(c.ticket, c.count).0.into();
                 chunk.before = c.before.into();
                 chunk.lane = u64::from(c.lane).into();
                 chunk.opened = c.ticket.into();
@@ -433,7 +437,7 @@ impl Snapshot<'_> {
         let mut all = stretches.course(stretches.newest()).stretches().to_vec();
         if self.segment.clock_runs()
             && let Some(last) = all.last()
-            && Held::of(&self.segment.ring).newest >= Some(last.end())
+            && RingContents::of(&self.segment.ring).newest >= Some(last.end())
             && let Some(look) = stretches.look()
         {
             all.extend(stretches.next(last, look));

@@ -12,14 +12,16 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::clock::{self, Anchor, Choice, ClockKind, ClockReason, Look, Stretches, TimeBase};
+use crate::clock::{
+    self, Anchor, ClockChoice, ClockKind, ClockReading, ClockReason, Stretches, TimeBase,
+};
 use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::{self, Bound, Geometry, HEADER_SIZE, Header, header};
-use crate::ring::life::{KernelProcess, Seen, View};
+use crate::ring::life::{KernelProcess, Liveness, ProcessView};
 use crate::ring::memory::{Observed, Shared};
 use crate::shm::{
-    self, Lock, Loss, Mapping, Name, Place, Record, Shortage, load_bytes, store_bytes,
+    self, Lock, Loss, Mapping, Name, Record, RecordAccess, Shortage, load_bytes, store_bytes,
 };
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -69,7 +71,7 @@ pub enum Use {
 }
 
 /// A mapped timeline.
-pub struct Segment {
+pub struct TimelineMapping {
     /// The name by which the user opened it.
     pub name: Name,
     /// The memory.
@@ -88,10 +90,10 @@ pub struct Segment {
     nodes: Vec<u8>,
 }
 
-impl Segment {
+impl TimelineMapping {
     /// Maps `file` and checks it. The file is not trusted: after the check, every index below its
     /// count in the geometry lies inside the mapping.
-    pub fn load(name: &Name, file: &File, purpose: Use) -> Result<Segment> {
+    pub fn load(name: &Name, file: &File, purpose: Use) -> Result<TimelineMapping> {
         let path = name.given();
         let (geometry, facts) = read_header(path, file)?;
         // Checked before pages are touched, because that would fill the holes of a snapshot.
@@ -111,7 +113,7 @@ impl Segment {
             Use::Log => Mapping::writable(file, geometry.total, true),
         };
         let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
-        Ok(Segment {
+        Ok(TimelineMapping {
             name: name.clone(),
             ring: Observed::new(&map, &geometry),
             definitions: Definitions::new(&map, &geometry),
@@ -129,7 +131,7 @@ impl Segment {
     }
 
     /// Runs a function that reads the whole ring. If others can cut the file short, it is given up
-    /// after more system calls than an intact ring needs: see [`Segment::intact`].
+    /// after more system calls than an intact ring needs: see [`TimelineMapping::intact`].
     pub fn look<T>(&self, look: impl FnOnce() -> T) -> T {
         let records = u64::from(self.geometry.chunks) + u64::from(self.geometry.lanes());
         let calls = CALLS_OF_A_LOOK + CALLS_OF_A_RECORD * records;
@@ -167,8 +169,7 @@ impl Segment {
         Some(*node).filter(|&n| n != 0xff)
     }
 
-    /// Adds an anchor of this moment. The caller holds the define lock, or nothing else has the
-    /// file yet.
+    /// Adds an anchor of this moment, under the define lock or before another has the file.
     ///
     /// The first anchor stays for good: the further apart two anchors are, the better the tick
     /// rate. The others take turns.
@@ -217,9 +218,9 @@ impl Segment {
     }
 
     /// The moment of its creation.
-    fn creation(&self) -> Look {
+    fn creation(&self) -> ClockReading {
         let ticks = self.map.header().field(|header| &header.created_ticks);
-        Look {
+        ClockReading {
             ticks: ticks.load(Ordering::Relaxed),
             realtime: self.facts.created_unix,
             offset: None,
@@ -272,10 +273,10 @@ impl Segment {
             time_namespace: number(|header| &header.sampler_time_namespace),
         };
         // As for writers: the lock decides, unless the process is gone and its child has the lock.
-        let lives = || match View::here().see(&sampler) {
-            Seen::Gone => false,
-            Seen::Runs | Seen::Headless => true,
-            Seen::Unknown => file.is_none_or(|file| Lock::Sample.is_held_elsewhere(file)),
+        let lives = || match ProcessView::here().see(&sampler) {
+            Liveness::Gone => false,
+            Liveness::Runs | Liveness::Headless => true,
+            Liveness::Unknown => file.is_none_or(|file| Lock::Sample.is_held_elsewhere(file)),
         };
         (sampler.pid != 0 && lives()).then_some(sampler.pid)
     }
@@ -395,11 +396,11 @@ fn facts(head: &Header, version: (u16, u16), clock: ClockKind) -> Facts {
         bound: Bound::from_number(short(&head.bound)).map(|bound| (bound, long(&head.room))),
         clock,
         clock_reason: ClockReason::from_number(short(&head.clock_reason)),
-        clock_source: Place::Mapped(&head.clock_source).text(),
+        clock_source: RecordAccess::Mapped(&head.clock_source).text(),
         tick_rate: long(&head.tick_rate),
         created_unix: long(&head.created_unix),
         creator_pid: short(&head.creator_pid),
-        creator_exe: Place::Mapped(&head.creator_exe).text(),
+        creator_exe: RecordAccess::Mapped(&head.creator_exe).text(),
         boot_id: load_bytes(&head.boot_id),
     }
 }
@@ -413,7 +414,7 @@ fn checksum(head: &mut Header) -> u32 {
 }
 
 /// The header of a new timeline of this process; `reduced`: why it is smaller than the default.
-pub fn new_header(geometry: &Geometry, clock: &Choice, reduced: Option<Shortage>) -> Header {
+pub fn new_header(geometry: &Geometry, clock: &ClockChoice, reduced: Option<Shortage>) -> Header {
     let mut h = Header::zeroed();
     h.magic = layout::MAGIC.map(Into::into);
     h.version_major = layout::VERSION_MAJOR.into();

@@ -8,7 +8,7 @@
 use loom::sync::Arc;
 use loom::thread;
 use timeline::layout::words::Entry;
-use timeline::ring::important::{self, Region};
+use timeline::ring::important::{self, ImportantRegion};
 use timeline::ring::{Storage, reader, writer};
 use timeline::sync::{AtomicU64, Ordering, fence};
 
@@ -255,7 +255,7 @@ fn a_chunk_overwritten_while_it_is_read_is_not_given_out() {
 /// another writer and a reader.
 #[test]
 fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
-    use timeline::layout::words::{Cursor, State};
+    use timeline::layout::words::{ChunkState, Cursor};
     for steps in 0..3 {
         model(1, move || {
             let ring = Tiny::<Sound>::new(2, 4, 1);
@@ -266,14 +266,14 @@ fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
             let fresh = ring.chunk_of(ticket);
             if steps >= 1 {
                 ring.state(fresh)
-                    .store(State::open(ticket, 0).0, Ordering::Release);
+                    .store(ChunkState::open(ticket, 0).0, Ordering::Release);
                 ring.before(fresh).store(1, Ordering::Relaxed);
                 ring.chunk_lane(fresh).store(0, Ordering::Relaxed);
                 ring.opened(fresh).store(ticket, Ordering::Release);
             }
             if steps >= 2 {
                 ring.state(ring.chunk_of(full.ticket()))
-                    .store(State::closed(full.ticket(), 1).0, Ordering::Release);
+                    .store(ChunkState::closed(full.ticket(), 1).0, Ordering::Release);
             }
             race(&ring, vec![(0, 2, 3), (1, 1, 2)], fresh);
             settled(&*ring, [3, 2]);
@@ -417,7 +417,7 @@ impl<F: Fault> Kept<F> {
     }
 }
 
-impl<F: Fault> Region for Kept<F> {
+impl<F: Fault> ImportantRegion for Kept<F> {
     const COMMIT: Ordering = F::COMMIT;
     type Word<'a>
         = &'a AtomicU64

@@ -14,7 +14,7 @@ use measure::{arguments, cpu_ns, fail, number};
 use timeline::Priority;
 use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
 use timeline_latency::intervals::{IntervalOptions, Intervals};
-use timeline_latency::{Matcher, Measure, Wanted, each_duration};
+use timeline_latency::{DurationRequest, Matcher, Measure, each_duration};
 use timeline_search::Query;
 
 /// Events that a thread has side by side in a file.
@@ -94,7 +94,7 @@ fn durations(file: &str, repeats: u64) {
         each_duration(
             &archive,
             &mut matcher,
-            &Wanted::new(&Query::default()),
+            &DurationRequest::new(&Query::default()),
             &mut |series, ended| {
                 found += 1;
                 while tags.len() <= ended.series {

@@ -1,6 +1,6 @@
 //! Attributes of definitions, as C gives them.
 use crate::convert::{shared, text};
-use crate::error::Failure;
+use crate::error::CallFailure;
 use std::ffi::c_char;
 use timeline_core::Attributes;
 
@@ -25,7 +25,7 @@ pub struct timeline_attributes_t {
 /// unchanged for `'a`.
 pub(crate) unsafe fn attributes_of<'a>(
     attributes: *const timeline_attributes_t,
-) -> Result<Attributes<'a>, Failure> {
+) -> Result<Attributes<'a>, CallFailure> {
     if attributes.is_null() {
         return Ok(Attributes::default());
     }

@@ -1,7 +1,7 @@
 //! Call stacks of events: return addresses in a payload, and the loaded objects that name them.
 use crate::error::{TIMELINE_OK, guard};
 use crate::stack::capture;
-use crate::writer::{Writer, timeline_t};
+use crate::writer::{WriterObject, timeline_t};
 use std::ffi::c_void;
 use timeline_core::without_cancellation;
 
@@ -49,7 +49,7 @@ unsafe fn write(tl: *mut timeline_t, from: *const c_void, words: *mut u64, count
         return 0;
     };
     // SAFETY: by contract NULL or the first member of a live Writer.
-    let writer = unsafe { tl.cast::<Writer>().as_ref() };
+    let writer = unsafe { tl.cast::<WriterObject>().as_ref() };
     let in_object = |address| writer.is_some_and(|writer| writer.modules.had(address));
     let stack = capture(from.addr() as u64, room, &in_object);
     let addresses = &stack.addresses[..stack.count];

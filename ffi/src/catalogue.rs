@@ -1,6 +1,6 @@
 //! Defines all events of a catalogue, a text file.
 use crate::convert::{path, place, shared, text};
-use crate::error::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
 use crate::text::to_c_string;
 use crate::writer::{timeline_t, writer};
 use std::ffi::{CString, c_char};
@@ -97,7 +97,7 @@ pub unsafe extern "C-unwind" fn timeline_define_file(
 /// `catalogue` is NULL or was returned by `timeline_define_file` and not freed yet.
 unsafe fn behind<'a>(
     catalogue: *const timeline_catalogue_t,
-) -> Result<&'a timeline_catalogue_t, Failure> {
+) -> Result<&'a timeline_catalogue_t, CallFailure> {
     // SAFETY: the contract of this function.
     unsafe { shared(catalogue, "the catalogue", "timeline_define_file") }
 }
@@ -173,7 +173,7 @@ pub unsafe extern "C-unwind" fn timeline_event_named(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_catalogue_free(catalogue: *mut timeline_catalogue_t) {
     if !catalogue.is_null() {
-        guard(|| -> Result<timeline_status_t, Failure> {
+        guard(|| -> Result<timeline_status_t, CallFailure> {
             // SAFETY: from Box::into_raw in `timeline_define_file`, and by contract the last use
             // of it.
             drop(unsafe { Box::from_raw(catalogue) });

@@ -5,7 +5,7 @@
 //! A process has at most 64 handles, freed ones among them. If it opens one more, the one that was
 //! freed first goes for good.
 
-use crate::error::Failure;
+use crate::error::CallFailure;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -74,7 +74,7 @@ fn free_oldest() -> bool {
 }
 
 /// Opens a timeline. If there is no room for one more, those that were closed go first.
-pub(crate) fn with_room<T>(open: impl Fn() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn with_room<T>(open: impl Fn() -> Result<T, CallFailure>) -> Result<T, CallFailure> {
     free_where_addresses_are_few();
     let mut opened = open();
     while opened.as_ref().is_err_and(|failure| failure.is_of_handles) && free_oldest() {

@@ -1,5 +1,5 @@
 //! From C's pointers and numbers to checked Rust values, and back.
-use crate::error::Failure;
+use crate::error::CallFailure;
 use std::borrow::Cow;
 use std::ffi::{CStr, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -9,9 +9,9 @@ use std::path::Path;
 ///
 /// # Safety
 /// `text` is NULL or a NUL-terminated string that stays unchanged for `'a`.
-unsafe fn c_str<'a>(text: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
+unsafe fn c_str<'a>(text: *const c_char, what: &str) -> Result<&'a CStr, CallFailure> {
     if text.is_null() {
-        return Err(Failure::argument(format!(
+        return Err(CallFailure::argument(format!(
             "{what} is NULL: expected a NUL-terminated string"
         )));
     }
@@ -23,11 +23,11 @@ unsafe fn c_str<'a>(text: *const c_char, what: &str) -> Result<&'a CStr, Failure
 ///
 /// # Safety
 /// The contract of [`c_str`].
-pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
+pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, CallFailure> {
     // SAFETY: handed on from the caller.
     let text = unsafe { c_str(text, what)? };
     text.to_str().map_err(|at| {
-        Failure::argument(format!(
+        CallFailure::argument(format!(
             "{what} is not UTF-8 at byte {}: expected UTF-8, came \"{}\"; convert it first",
             at.valid_up_to(),
             text.to_bytes().escape_ascii(),
@@ -39,7 +39,10 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str
 ///
 /// # Safety
 /// The contract of [`c_str`].
-pub(crate) unsafe fn lossy<'a>(text: *const c_char, what: &str) -> Result<Cow<'a, str>, Failure> {
+pub(crate) unsafe fn lossy<'a>(
+    text: *const c_char,
+    what: &str,
+) -> Result<Cow<'a, str>, CallFailure> {
     // SAFETY: handed on from the caller.
     Ok(unsafe { c_str(text, what)? }.to_string_lossy())
 }
@@ -48,11 +51,11 @@ pub(crate) unsafe fn lossy<'a>(text: *const c_char, what: &str) -> Result<Cow<'a
 ///
 /// # Safety
 /// The contract of [`c_str`].
-pub(crate) unsafe fn path<'a>(path: *const c_char, what: &str) -> Result<&'a Path, Failure> {
+pub(crate) unsafe fn path<'a>(path: *const c_char, what: &str) -> Result<&'a Path, CallFailure> {
     // SAFETY: handed on from the caller.
     let path = unsafe { c_str(path, what)? };
     if path.is_empty() {
-        return Err(Failure::argument(format!(
+        return Err(CallFailure::argument(format!(
             "{what} is empty: expected a live name such as \"/timeline\", or the path of a file"
         )));
     }
@@ -67,7 +70,7 @@ pub(crate) unsafe fn shared<'a, T>(
     handle: *const T,
     what: &str,
     maker: &str,
-) -> Result<&'a T, Failure> {
+) -> Result<&'a T, CallFailure> {
     check(handle, what, &format!("one that {maker} returned"))?;
     // SAFETY: not NULL and aligned; the caller vouches for the rest.
     Ok(unsafe { &*handle })
@@ -81,24 +84,24 @@ pub(crate) unsafe fn exclusive<'a, T>(
     handle: *mut T,
     what: &str,
     maker: &str,
-) -> Result<&'a mut T, Failure> {
+) -> Result<&'a mut T, CallFailure> {
     check(handle, what, &format!("one that {maker} returned"))?;
     // SAFETY: not NULL and aligned; the caller vouches for the rest.
     Ok(unsafe { &mut *handle })
 }
 
 /// Checks the place where a result will be written, before any work is done for it.
-pub(crate) fn place<T>(out: *mut T, what: &str) -> Result<(), Failure> {
+pub(crate) fn place<T>(out: *mut T, what: &str) -> Result<(), CallFailure> {
     check(out, what, "the address of a variable for the result")
 }
 
-fn check<T>(pointer: *const T, what: &str, expected: &str) -> Result<(), Failure> {
+fn check<T>(pointer: *const T, what: &str, expected: &str) -> Result<(), CallFailure> {
     if pointer.is_null() {
-        Err(Failure::argument(format!(
+        Err(CallFailure::argument(format!(
             "{what} is NULL: expected {expected}"
         )))
     } else if !pointer.is_aligned() {
-        Err(Failure::argument(format!(
+        Err(CallFailure::argument(format!(
             "{what} is {pointer:p}, not a multiple of {}: expected {expected}",
             align_of::<T>()
         )))

@@ -1,6 +1,6 @@
 //! A timeline as a whole: saved to a file, or written out as text.
 use crate::convert::path;
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::ffi::{c_char, c_int};
 use std::fs::File;
@@ -56,7 +56,7 @@ pub unsafe extern "C-unwind" fn timeline_dump(
 ) -> timeline_status_t {
     guard(|| {
         if fd < 0 {
-            return Err(Failure::argument(format!(
+            return Err(CallFailure::argument(format!(
                 "fd is {fd}: expected an open file descriptor"
             )));
         }
@@ -67,7 +67,7 @@ pub unsafe extern "C-unwind" fn timeline_dump(
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
         let max = (max_entries != 0).then_some(max_entries);
         dump::write(&at, max, &mut &*file)
-            .map_err(|error| Failure::io("cannot write the dump", error))?;
+            .map_err(|error| CallFailure::io("cannot write the dump", error))?;
         at.intact()?;
         Ok(TIMELINE_OK)
     })

@@ -43,7 +43,7 @@ pub const TIMELINE_E_NOT_TRUSTED: timeline_status_t = 13;
 pub const TIMELINE_E_BUG: timeline_status_t = 12;
 
 /// The status and message of a call that failed.
-pub(crate) struct Failure {
+pub(crate) struct CallFailure {
     status: timeline_status_t,
     message: String,
     /// Whether this process has too many timelines open.
@@ -53,9 +53,9 @@ pub(crate) struct Failure {
 /// After a failure that may pass, one call in this many tries again.
 pub(crate) const RETRY: u32 = 1024;
 
-impl Failure {
-    pub(crate) fn argument(message: impl Into<String>) -> Failure {
-        Failure {
+impl CallFailure {
+    pub(crate) fn argument(message: impl Into<String>) -> CallFailure {
+        CallFailure {
             status: TIMELINE_E_ARGUMENT,
             message: message.into(),
             is_of_handles: false,
@@ -82,8 +82,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn io(doing: &str, error: impl Display) -> Failure {
-        Failure {
+    pub(crate) fn io(doing: &str, error: impl Display) -> CallFailure {
+        CallFailure {
             status: TIMELINE_E_IO,
             message: format!("{doing}: {error}"),
             is_of_handles: false,
@@ -91,8 +91,8 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
+impl From<Error> for CallFailure {
+    fn from(error: Error) -> CallFailure {
         let status = match error.kind() {
             ErrorKind::Io => TIMELINE_E_IO,
             ErrorKind::NotFound => TIMELINE_E_NOT_FOUND,
@@ -108,7 +108,7 @@ impl From<Error> for Failure {
             // A kind newer than this ABI: its message says what it is.
             _ => TIMELINE_E_IO,
         };
-        Failure {
+        CallFailure {
             status,
             message: error.to_string(),
             is_of_handles: matches!(error, Error::TooManyOpen { .. }),
@@ -132,12 +132,12 @@ fn remember(message: &str) {
 /// may be cancelled.
 #[inline(always)]
 pub(crate) fn guard(
-    body: impl FnOnce() -> Result<timeline_status_t, Failure>,
+    body: impl FnOnce() -> Result<timeline_status_t, CallFailure>,
 ) -> timeline_status_t {
     without_cancellation(|| status_of(body))
 }
 
-fn status_of(body: impl FnOnce() -> Result<timeline_status_t, Failure>) -> timeline_status_t {
+fn status_of(body: impl FnOnce() -> Result<timeline_status_t, CallFailure>) -> timeline_status_t {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => {
@@ -212,7 +212,7 @@ mod tests {
     fn only_a_failure_changes_the_last_error() {
         assert_eq!(last_error(), "");
         assert_eq!(
-            guard(|| Err(Failure::argument("one\0two"))),
+            guard(|| Err(CallFailure::argument("one\0two"))),
             TIMELINE_E_ARGUMENT
         );
         assert_eq!(last_error(), "one\u{fffd}two");

@@ -1,6 +1,6 @@
 //! An event as C sees it, and as text.
 use crate::convert::shared;
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::TIMELINE_NONE;
 use crate::text::{floor, to_array, to_c_string};
 use std::collections::HashMap;
@@ -279,12 +279,12 @@ pub unsafe extern "C-unwind" fn timeline_render(
         // SAFETY: the contract of this function.
         let event = unsafe { shared(event, "event", "timeline_next")? };
         if buffer.is_null() && size != 0 {
-            return Err(Failure::argument(format!(
+            return Err(CallFailure::argument(format!(
                 "buffer is NULL: expected {size} writable bytes, or size 0"
             )));
         }
         if event.message.is_null() {
-            return Err(Failure::argument(
+            return Err(CallFailure::argument(
                 "the event's message is NULL: expected an event from timeline_next",
             ));
         }

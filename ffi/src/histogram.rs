@@ -1,13 +1,13 @@
 //! Percentiles of the durations in a timeline.
 use crate::convert::{exclusive, path, place, text};
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::reader::start_of;
 use std::ffi::c_char;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use timeline_core::{Attached, Event, Follow, FollowFrom, without_cancellation};
-use timeline_latency::intervals::{Shape, record};
+use timeline_latency::intervals::{HistogramShape, record};
 use timeline_latency::{Histogram, Matcher, Measure, percentile};
 
 /// A histogram of the durations in a timeline, from `timeline_histogram`. One thread at a time may
@@ -182,24 +182,25 @@ pub unsafe extern "C-unwind" fn timeline_histogram(
         let from = start_of(from)?;
         // SAFETY: the contract of this function.
         let what = unsafe { text(what, "what")? };
-        let measure = Measure::parse(what).map_err(|error| Failure::argument(error.to_string()))?;
+        let measure =
+            Measure::parse(what).map_err(|error| CallFailure::argument(error.to_string()))?;
         // SAFETY: the contract of this function.
         let path = unsafe { self::path(path, "path")? };
         let at = Arc::new(Attached::open(path)?);
         if let Some(unknown) = measure.unknown(&*at).filter(|one| !one.is_pattern()) {
             if at.is_snapshot() {
-                return Err(Failure::argument(unknown.to_string()));
+                return Err(CallFailure::argument(unknown.to_string()));
             } else if !unknown.may_come() {
-                return Err(Failure::argument(unknown.while_it_goes_on()));
+                return Err(CallFailure::argument(unknown.while_it_goes_on()));
             }
         }
         let measures = Arc::new([measure]);
         let (follow, matcher) = borrowed(&at, &measures, from);
-        let durations = Shape::default().histogram();
+        let durations = HistogramShape::default().histogram();
         let histogram = timeline_histogram_t {
             follow,
             matcher,
-            durations: durations.map_err(|error| Failure::argument(error.to_string()))?,
+            durations: durations.map_err(|error| CallFailure::argument(error.to_string()))?,
             fresh: Vec::new(),
             measures,
             at,

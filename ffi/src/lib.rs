@@ -30,7 +30,7 @@ mod error;
 mod event;
 mod fields;
 mod histogram;
-mod interned;
+mod interning;
 mod level;
 mod modules;
 mod payload;

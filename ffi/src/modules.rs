@@ -1,5 +1,5 @@
 //! Tells a timeline which objects the process has loaded, for the names of addresses.
-use crate::error::{Failure, RETRY};
+use crate::error::{CallFailure, RETRY};
 use crate::stack::{Handler, Stack, look_for_handler};
 use std::ffi::{CStr, OsStr, c_int, c_void};
 use std::iter;
@@ -137,7 +137,7 @@ impl Modules {
         }
         let modules = modules(pid);
         let failure = modules.iter().find_map(|m| core.define_module(m).err());
-        if failure.is_some_and(|error| Failure::from(error).may_pass()) {
+        if failure.is_some_and(|error| CallFailure::from(error).may_pass()) {
             self.waiting
                 .store(u64::from(pid) << 32 | 1, Ordering::Relaxed);
             return;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use timeline_core::statement::Payload;
+use timeline_core::statement::PayloadBuilder;
 
 /// Appends a text to a payload that is put together in the memory of the caller, for
 /// `timeline_log_payload` and `timeline_log_interned`. For bindings to other languages.
@@ -128,11 +128,11 @@ pub unsafe extern "C-unwind" fn timeline_put_array(
 
 /// # Safety
 /// `words` has `most` words that may be written.
-unsafe fn payload<'a>(words: *mut u64, end: u32, most: u32) -> Payload<'a> {
+unsafe fn payload<'a>(words: *mut u64, end: u32, most: u32) -> PayloadBuilder<'a> {
     let words = match words.is_null() || !words.is_aligned() {
         true => &mut [],
         // SAFETY: neither NULL nor misaligned, and as many words by contract.
         false => unsafe { std::slice::from_raw_parts_mut(words, most as usize) },
     };
-    Payload::new(words, end as usize)
+    PayloadBuilder::new(words, end as usize)
 }

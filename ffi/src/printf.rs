@@ -1,17 +1,17 @@
 //! Statements of C: defines their events, and logs the payloads that C encoded.
 use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::convert::{lossy, place, text};
-use crate::error::{Failure, TIMELINE_OK, guard};
+use crate::error::{CallFailure, TIMELINE_OK, guard};
 use crate::fields::{field_type, marked};
 use crate::modules::Turn;
 use crate::priority::priority_of;
 use crate::stack::{Handler, look_for_handler};
 use crate::types::lasting;
-use crate::writer::{Writer, timeline_t, writer};
+use crate::writer::{WriterObject, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use timeline_core::statement::{Found, Known, Undefined};
+use timeline_core::statement::{Lookup, StatementEvents, Undefined};
 use timeline_core::{
     Definition, EventId, FieldType, Format, Priority, typed_message, without_cancellation,
 };
@@ -81,11 +81,11 @@ impl Drop for Errno {
 ///
 /// # Safety
 /// `site` is aligned and outlives the result.
-unsafe fn known<'a>(site: *mut timeline_site_t) -> &'a Known {
+unsafe fn known<'a>(site: *mut timeline_site_t) -> &'a StatementEvents {
     const {
         let first = offset_of!(timeline_site_t, first);
-        assert!(first.is_multiple_of(align_of::<Known>()));
-        assert!(offset_of!(timeline_site_t, types) - first == size_of::<Known>());
+        assert!(first.is_multiple_of(align_of::<StatementEvents>()));
+        assert!(offset_of!(timeline_site_t, types) - first == size_of::<StatementEvents>());
     }
     // SAFETY: in the site. C and this library access these words by atomic operations only.
     unsafe { &*(&raw mut (*site).first).cast() }
@@ -123,10 +123,10 @@ pub unsafe extern "C-unwind" fn timeline_site_define(
 ) -> u32 {
     // SAFETY: the contract of this function.
     let again = match unsafe { look(tl, site, level) } {
-        Found::Event(event) => return event.0,
-        Found::Lost | Found::Refused => return EventId::NEVER.0,
-        Found::Nothing => false,
-        Found::Again => true,
+        Lookup::Event(event) => return event.0,
+        Lookup::Lost | Lookup::Refused => return EventId::NEVER.0,
+        Lookup::Nothing => false,
+        Lookup::Again => true,
     };
     // SAFETY: as above.
     without_cancellation(|| unsafe { define_at(tl, site, level, given, again) })
@@ -140,14 +140,15 @@ pub unsafe extern "C-unwind" fn timeline_site_define(
 ///
 /// # Safety
 /// The contract of [`timeline_site_define`].
-unsafe fn look(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> Found {
+unsafe fn look(tl: *mut timeline_t, site: *mut timeline_site_t, level: i32) -> Lookup {
     let priority = u8::try_from(level).ok().and_then(Priority::from_u8);
     // SAFETY: by contract NULL or the first member of a live Writer.
-    let (Some(writer), Some(priority)) = (unsafe { tl.cast::<Writer>().as_ref() }, priority) else {
-        return Found::Nothing;
+    let (Some(writer), Some(priority)) = (unsafe { tl.cast::<WriterObject>().as_ref() }, priority)
+    else {
+        return Lookup::Nothing;
     };
     if site.is_null() || !site.is_aligned() {
-        return Found::Nothing;
+        return Lookup::Nothing;
     }
     // SAFETY: neither NULL nor misaligned, and alive by contract.
     writer.core.look(unsafe { known(site) }, priority)
@@ -179,7 +180,7 @@ unsafe fn define_at(
         }
         // SAFETY: the contract of this function.
         let defined = unsafe { define(writer, site, priority, given) };
-        let why = defined.as_ref().copied().map_err(Failure::undefined);
+        let why = defined.as_ref().copied().map_err(CallFailure::undefined);
         if why == Err(Undefined::Passing) {
             // The first walk over a stack may load and sort tables: do that here, not when a
             // handler asks above.
@@ -205,11 +206,11 @@ unsafe fn define_at(
 /// # Safety
 /// `site` is a live site whose texts are NUL-terminated; `given` is NULL, or ends with 0.
 unsafe fn define(
-    writer: &Writer,
+    writer: &WriterObject,
     site: *mut timeline_site_t,
     priority: Priority,
     given: *const u8,
-) -> Result<EventId, Failure> {
+) -> Result<EventId, CallFailure> {
     // SAFETY: by contract live, and these never change.
     let (category, format, file, line) = unsafe {
         (
@@ -262,11 +263,11 @@ unsafe fn define(
 }
 
 /// Refuses the message of an event that would be one of a span, if no words name the span.
-fn check_span(category: &str, message: &str) -> Result<(), Failure> {
+fn check_span(category: &str, message: &str) -> Result<(), CallFailure> {
     let definition = Definition::new(EventId::NEVER, category, Priority::Error, message);
     match definition.span_part() {
         Some(_) => Ok(()),
-        None => Err(Failure::argument(format!(
+        None => Err(CallFailure::argument(format!(
             "the message of a span must begin with words, which name the span; with its first \
              word, it is {message:?}"
         ))),
@@ -287,7 +288,7 @@ unsafe fn put_types(site: *mut timeline_site_t, types: &[u32]) {
 ///
 /// # Safety
 /// The list is NULL or ends with 0.
-pub(crate) unsafe fn types_of(list: *const u8) -> Result<Vec<FieldType<'static>>, Failure> {
+pub(crate) unsafe fn types_of(list: *const u8) -> Result<Vec<FieldType<'static>>, CallFailure> {
     let mut found = Vec::new();
     while !list.is_null() {
         // SAFETY: no byte before this one was 0.
@@ -296,7 +297,7 @@ pub(crate) unsafe fn types_of(list: *const u8) -> Result<Vec<FieldType<'static>>
             break;
         }
         found.push(field_type(number.into()).ok_or_else(|| {
-            Failure::argument(format!(
+            CallFailure::argument(format!(
                 "argument {} of the statement has a type that no field has: expected a number of \
                  at most 64 bits, a pointer, a text or an array; cast it",
                 found.len() + 1
@@ -326,7 +327,7 @@ pub unsafe extern "C-unwind" fn timeline_log_payload(
     flags: u32,
 ) {
     // SAFETY: by contract NULL or the first member of a live Writer.
-    let Some(writer) = (unsafe { tl.cast::<Writer>().as_ref() }) else {
+    let Some(writer) = (unsafe { tl.cast::<WriterObject>().as_ref() }) else {
         return;
     };
     let backtrace = flags & TIMELINE_SITE_BACKTRACE != 0;

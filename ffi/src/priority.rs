@@ -1,5 +1,5 @@
 //! Priorities and levels as numbers, for C.
-use crate::error::Failure;
+use crate::error::CallFailure;
 use timeline_core::{Level, Priority};
 
 /// A level: log nothing. No event has this priority.
@@ -21,23 +21,23 @@ pub const TIMELINE_LIBRARY: i32 = 7;
 /// A level: log everything. No event has this priority.
 pub const TIMELINE_ALL: i32 = 8;
 
-pub(crate) fn priority_of(number: i32) -> Result<Priority, Failure> {
+pub(crate) fn priority_of(number: i32) -> Result<Priority, CallFailure> {
     u8::try_from(number)
         .ok()
         .and_then(Priority::from_u8)
         .ok_or_else(|| {
-            Failure::argument(format!(
+            CallFailure::argument(format!(
                 "{number} is no priority: expected 1 to 7 (TIMELINE_ERROR to TIMELINE_LIBRARY)"
             ))
         })
 }
 
-pub(crate) fn level_of(number: i32) -> Result<Level, Failure> {
+pub(crate) fn level_of(number: i32) -> Result<Level, CallFailure> {
     u8::try_from(number)
         .ok()
         .and_then(Level::from_u8)
         .ok_or_else(|| {
-            Failure::argument(format!(
+            CallFailure::argument(format!(
                 "{number} is no level: expected 0 (TIMELINE_NONE) to 8 (TIMELINE_ALL)"
             ))
         })

@@ -1,6 +1,6 @@
 //! Reading a timeline: attach, then walk or follow its events.
 use crate::convert::{exclusive, path, place, shared};
-use crate::error::{Failure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
 use crate::event::{Texts, convert, timeline_event_t};
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -87,11 +87,11 @@ impl Walk {
 }
 
 /// Where to begin, as C says it.
-pub(crate) fn start_of(from: i32) -> Result<FollowFrom, Failure> {
+pub(crate) fn start_of(from: i32) -> Result<FollowFrom, CallFailure> {
     match from {
         TIMELINE_FROM_OLDEST => Ok(FollowFrom::Oldest),
         TIMELINE_FROM_NOW => Ok(FollowFrom::Now),
-        other => Err(Failure::argument(format!(
+        other => Err(CallFailure::argument(format!(
             "{other} is no place to begin: expected 0 (TIMELINE_FROM_OLDEST) or 1 \
              (TIMELINE_FROM_NOW)"
         ))),
@@ -154,7 +154,7 @@ unsafe fn give_cursor(
     attached: *mut timeline_attached_t,
     out: *mut *mut timeline_cursor_t,
     start: impl FnOnce(&'static Attached) -> Walk,
-) -> Result<timeline_status_t, Failure> {
+) -> Result<timeline_status_t, CallFailure> {
     place(out, "out")?;
     // SAFETY: the contract of this function.
     let shared = Arc::clone(unsafe {
@@ -193,7 +193,7 @@ pub unsafe extern "C-unwind" fn timeline_events(
             TIMELINE_OLDEST_FIRST => Order::OldestFirst,
             TIMELINE_NEWEST_FIRST => Order::NewestFirst,
             other => {
-                return Err(Failure::argument(format!(
+                return Err(CallFailure::argument(format!(
                     "{other} is no order: expected 0 (TIMELINE_OLDEST_FIRST) or 1 \
                      (TIMELINE_NEWEST_FIRST)"
                 )));

@@ -1,6 +1,6 @@
 //! Bursts of detail: the level raised for a short time at a fixed period.
 use crate::convert::place;
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::level_of;
 use crate::writer::{timeline_t, writer};
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub unsafe extern "C-unwind" fn timeline_sample(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_sampler_free(sampler: *mut timeline_sampler_t) {
     if !sampler.is_null() {
-        guard(|| -> Result<timeline_status_t, Failure> {
+        guard(|| -> Result<timeline_status_t, CallFailure> {
             // SAFETY: from Box::into_raw in `timeline_sample`, and by contract the last use of it.
             drop(unsafe { Box::from_raw(sampler) });
             Ok(TIMELINE_OK)

@@ -1,7 +1,7 @@
 //! Spans: two events that differ in the first word of their message.
 use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::convert::{place, text};
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::priority_of;
 use crate::writer::{timeline_t, writer};
 use std::ffi::c_char;
@@ -103,7 +103,7 @@ unsafe fn define(
         let both = core.define_span_with(category, priority, message, pairing, &attributes)?;
         writer.tell_of_modules(message);
         (defined.begin, defined.end) = (both.begin.0, both.end.0);
-        Ok::<_, Failure>(TIMELINE_OK)
+        Ok::<_, CallFailure>(TIMELINE_OK)
     });
     if !events.is_null() && events.is_aligned() {
         // SAFETY: not NULL and aligned, and writable by contract.

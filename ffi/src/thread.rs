@@ -1,5 +1,5 @@
 //! The name and the group of the calling thread.
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::writer::{timeline_t, writer};
 use std::ffi::{CStr, c_char};
 
@@ -34,7 +34,7 @@ pub unsafe extern "C-unwind" fn timeline_thread(
         // SAFETY: the contract of this function.
         let (writer, name, group) = unsafe { (writer(tl)?, bytes(name), bytes(group)) };
         writer.core.thread_of_bytes(name, group)?;
-        Ok::<_, Failure>(TIMELINE_OK)
+        Ok::<_, CallFailure>(TIMELINE_OK)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The values of an event, with their types.
 use crate::convert::{place, shared};
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::event::{definition, layout, timeline_event_t, values};
 use crate::fields::number;
 use std::ffi::c_void;
@@ -157,7 +157,7 @@ pub unsafe extern "C-unwind" fn timeline_values(
         // SAFETY: the contract of this function.
         let event = unsafe { shared(event, "event", "timeline_next")? };
         if event.message.is_null() {
-            return Err(Failure::argument(
+            return Err(CallFailure::argument(
                 "the event's message is NULL: expected an event from timeline_next",
             ));
         }

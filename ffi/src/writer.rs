@@ -2,7 +2,7 @@
 use crate::attributes::{attributes_of, timeline_attributes_t};
 use crate::closed::{self, Late};
 use crate::convert::{path, place, shared, sized, text};
-use crate::error::{Failure, TIMELINE_OK, guard, timeline_status_t};
+use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
 use crate::modules::{Modules, Turn};
 use crate::priority::priority_of;
 use std::ffi::c_char;
@@ -28,7 +28,7 @@ pub struct timeline_t {
 
 /// The object behind a `timeline_t *`.
 #[repr(C)]
-pub(crate) struct Writer {
+pub(crate) struct WriterObject {
     face: timeline_t,
     pub(crate) core: Timeline,
     pub(crate) modules: Modules,
@@ -39,38 +39,38 @@ pub(crate) struct Writer {
 const _: () = {
     const fn usable_from_any_thread<T: Send + Sync>() {}
     usable_from_any_thread::<Timeline>();
-    assert!(std::mem::offset_of!(Writer, face) == 0);
+    assert!(std::mem::offset_of!(WriterObject, face) == 0);
 };
 
 /// The writer behind a handle.
 ///
 /// # Safety
 /// `tl` is NULL or a handle from [`give`] that was not freed.
-pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a Writer, Failure> {
+pub(crate) unsafe fn writer<'a>(tl: *const timeline_t) -> Result<&'a WriterObject, CallFailure> {
     // SAFETY: every timeline_t that C can hold is the first member of a Writer.
     let writer = unsafe {
         shared(
-            tl.cast::<Writer>(),
+            tl.cast::<WriterObject>(),
             "the timeline",
             "timeline_new or timeline_open",
         )?
     };
     match writer.core.is_closed() {
         false => Ok(writer),
-        true => Err(Failure::argument(
+        true => Err(CallFailure::argument(
             "the timeline was freed: expected one that is open; call this before timeline_free, or \
              do not free it where threads run until the end",
         )),
     }
 }
 
-impl Late for Writer {
+impl Late for WriterObject {
     fn tell_of_late_events(&self) {
         self.core.tell_of_late_events();
     }
 }
 
-impl Writer {
+impl WriterObject {
     /// Tells the timeline of the objects of the process, if the message of an event has pointers:
     /// readers show what these lead to. Those of objects that are loaded later have no name, unless
     /// another event of this kind is defined then.
@@ -88,7 +88,7 @@ impl Writer {
 /// `out` is writable.
 unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
     let (enabled, events) = core.enable_table();
-    let handle = Box::into_raw(Box::new(Writer {
+    let handle = Box::into_raw(Box::new(WriterObject {
         face: timeline_t {
             enabled,
             events,
@@ -110,8 +110,8 @@ unsafe fn give(core: Timeline, out: *mut *mut timeline_t) {
 unsafe fn give_at(
     path: *const c_char,
     out: *mut *mut timeline_t,
-    made: impl Fn(&Path) -> Result<Timeline, Failure>,
-) -> Result<timeline_status_t, Failure> {
+    made: impl Fn(&Path) -> Result<Timeline, CallFailure>,
+) -> Result<timeline_status_t, CallFailure> {
     place(out, "out")?;
     // SAFETY: the contract of this function.
     let path = unsafe { self::path(path, "path")? };
@@ -153,7 +153,7 @@ pub struct timeline_options_t {
 ///
 /// # Safety
 /// `options` is NULL or readable.
-unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, Failure> {
+unsafe fn options_of(options: *const timeline_options_t) -> Result<Options, CallFailure> {
     if options.is_null() {
         return Ok(Timeline::options());
     }
@@ -320,12 +320,12 @@ pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
     if !tl.is_null() {
         guard(|| {
             // SAFETY: by contract the first member of a Writer.
-            let writer = unsafe { &*tl.cast::<Writer>() };
+            let writer = unsafe { &*tl.cast::<WriterObject>() };
             // AcqRel: the last owner finds all that the others did.
             if writer.owners.fetch_sub(1, Ordering::AcqRel) == 1 {
                 writer.core.close();
                 // SAFETY: from `give`, and by contract it had one owner left, which was this one.
-                unsafe { closed::keep(tl.cast::<Writer>()) };
+                unsafe { closed::keep(tl.cast::<WriterObject>()) };
             }
             Ok(TIMELINE_OK)
         });
@@ -343,7 +343,7 @@ pub unsafe extern "C-unwind" fn timeline_free(tl: *mut timeline_t) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_share(tl: *mut timeline_t) -> *mut timeline_t {
     // SAFETY: by contract NULL or the first member of a Writer.
-    if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() } {
+    if let Some(writer) = unsafe { tl.cast::<WriterObject>().as_ref() } {
         // Relaxed: whoever calls this is an owner, so none is the last one.
         writer.owners.fetch_add(1, Ordering::Relaxed);
     }
@@ -459,7 +459,7 @@ pub unsafe extern "C-unwind" fn timeline_define_with(
 pub unsafe extern "C-unwind" fn timeline_dropped_important(tl: *const timeline_t) -> u64 {
     without_cancellation(|| {
         // SAFETY: by contract NULL or the first member of a live Writer.
-        let writer = unsafe { tl.cast::<Writer>().as_ref() };
+        let writer = unsafe { tl.cast::<WriterObject>().as_ref() };
         writer.map_or(0, |writer| writer.core.dropped_important())
     })
 }
@@ -487,7 +487,7 @@ pub unsafe extern "C-unwind" fn timeline_log(
     a3: i64,
 ) {
     // SAFETY: by contract NULL or the first member of a live Writer.
-    if let Some(writer) = unsafe { tl.cast::<Writer>().as_ref() } {
+    if let Some(writer) = unsafe { tl.cast::<WriterObject>().as_ref() } {
         writer.core.log(EventId(event), [a0, a1, a2, a3]);
     }
 }

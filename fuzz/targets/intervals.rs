@@ -5,8 +5,8 @@ use std::io::BufReader;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use timeline_latency::intervals::{
-    Distribution, Entry, Error, Interval, LogHeader, LogReader, LogWriter, ReaderOptions, Row,
-    TimeRules, merge, spark_line,
+    Distribution, Error, Interval, LogEntry, LogHeader, LogReader, LogWriter, ReaderOptions,
+    SummaryRow, TimeRules, merge, spark_line,
 };
 
 /// Histograms of more memory take long, and are read as others are.
@@ -36,7 +36,7 @@ pub fn run(bytes: &[u8]) {
     merged(&log, &options, &intervals);
     written_again(&intervals);
     for interval in &intervals {
-        let row = Row::from(&interval.histogram);
+        let row = SummaryRow::from(&interval.histogram);
         assert!(row.min <= row.max && row.percentiles.is_sorted());
         spark_line(&interval.histogram, (row.min, row.max), 16);
         let mut text = Vec::new();
@@ -52,7 +52,7 @@ fn strictly(log: &[u8], options: &ReaderOptions) -> (Vec<Interval>, u64) {
     let (mut intervals, mut damaged) = (Vec::new(), 0);
     for entry in LogReader::new(log, options.clone()) {
         match entry {
-            Ok(Entry::Interval(interval)) => intervals.push(interval),
+            Ok(LogEntry::Interval(interval)) => intervals.push(interval),
             Ok(_) => {}
             Err(Error::Line { .. }) => damaged += 1,
             Err(error) => panic!("{error}"),
@@ -69,7 +69,7 @@ fn passed_over(log: &[u8], options: &ReaderOptions, intervals: &[Interval], dama
     };
     let mut reader = LogReader::new(BufReader::with_capacity(7, log), options);
     let entries = reader.by_ref().map(|entry| entry.expect("an entry"));
-    let found = entries.filter(|entry| matches!(entry, Entry::Interval(_)));
+    let found = entries.filter(|entry| matches!(entry, LogEntry::Interval(_)));
     assert_eq!(found.count(), intervals.len());
     assert_eq!(reader.damaged(), damaged);
 }
@@ -86,7 +86,7 @@ fn merged(log: &[u8], options: &ReaderOptions, intervals: &[Interval]) {
     }
     let readers = [LogReader::new(log, options.clone())];
     let found = merge(readers).filter_map(|entry| match entry {
-        Ok(Entry::Interval(interval)) => Some(interval),
+        Ok(LogEntry::Interval(interval)) => Some(interval),
         _ => None,
     });
     let found: Vec<Interval> = found.collect();

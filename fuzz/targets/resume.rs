@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use timeline::Attached;
-use timeline_archive::{Archive, Error, Form, Keeping, Output, Recorder, Totals};
+use timeline_archive::{Archive, ArchiveOutput, Error, Form, Keeping, Recorder, Totals};
 
 use super::scratch::Scratch;
 use super::{frames, ring};
@@ -50,7 +50,7 @@ pub fn run(bytes: &[u8]) {
 
 /// Records to the end of the ring, unless the archive is of something else.
 fn record(attached: &Attached, file: &Scratch) -> Option<Totals> {
-    let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
+    let mut output = ArchiveOutput::open(file.path(), Keeping::default()).expect("an output");
     let mut recorder = match Recorder::new(attached, &mut output, Form::Blocks) {
         Ok(recorder) => recorder,
         Err(Error::OtherRing { .. }) => return None,

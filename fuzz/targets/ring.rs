@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use timeline::layout::MAGIC;
 use timeline::layout::header::{CHECKED, Header};
 use timeline::{Attached, EventId, FollowFrom, Order, dump};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use super::part_of;
 use super::scratch::Scratch;
@@ -176,7 +176,7 @@ fn recorded(attached: &Attached, form: Form) {
     let mut followed: Vec<_> = placed.collect();
     followed.sort();
     let file = Scratch::new(b"");
-    let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
+    let mut output = ArchiveOutput::open(file.path(), Keeping::default()).expect("an output");
     let mut recorder = Recorder::new(attached, &mut output, form).expect("a new archive");
     assert!((0..POLLS).any(|_| !recorder.step()), "more, and more");
     let totals = recorder.finish();

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::event::Module;
 use crate::source::Frame;
-use crate::symbols::{Programs, Symbols};
+use crate::symbols::{ProgramFiles, Symbols};
 
 /// The names found so far. They are discarded when there are new modules.
 #[derive(Default)]
-pub struct Frames(Mutex<Found>);
+pub struct FrameNames(Mutex<Found>);
 
 #[derive(Default)]
 struct Found {
@@ -18,14 +18,14 @@ struct Found {
     known: u32,
     symbols: Option<Symbols>,
     /// What these were made of.
-    asked: (Vec<Module>, Programs),
+    asked: (Vec<Module>, ProgramFiles),
     frames: HashMap<(u32, u64), Option<Frame>>,
 }
 
 /// The most addresses that are remembered.
 const MOST: usize = 1 << 16;
 
-impl Frames {
+impl FrameNames {
     /// The files without lines because their debug information is compressed with zstd.
     pub fn compressed_with_zstd(&self) -> Vec<PathBuf> {
         let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +40,7 @@ impl Frames {
         pid: u32,
         address: u64,
         known: u32,
-        modules: impl FnOnce() -> (I, Programs),
+        modules: impl FnOnce() -> (I, ProgramFiles),
     ) -> Option<Frame> {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if found.known != known || found.symbols.is_none() {

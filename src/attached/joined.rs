@@ -7,7 +7,7 @@ use super::Attached;
 use crate::event::Module;
 use crate::ring::executables::{self, Joined};
 #[cfg(feature = "symbols")]
-use crate::symbols::{Contents, Programs};
+use crate::symbols::{FileContents, ProgramFiles};
 
 impl Attached {
     /// The objects that its processes have loaded, of those that were defined since there were so
@@ -36,14 +36,18 @@ impl Attached {
 
     /// What is known of the executables of its processes.
     #[cfg(feature = "symbols")]
-    pub(super) fn programs(&self) -> Programs {
-        let mut programs = Programs::default();
+    pub(super) fn programs(&self) -> ProgramFiles {
+        let mut programs = ProgramFiles::default();
         for joined in self.processes() {
             if let Some(executable) = joined.executable
                 && let Some(size) = executable.size
             {
                 let sha1 = executable.sha1;
-                programs.add(Some(joined.pid), &executable.path, Contents { size, sha1 });
+                programs.add(
+                    Some(joined.pid),
+                    &executable.path,
+                    FileContents { size, sha1 },
+                );
             }
         }
         programs

@@ -23,14 +23,15 @@ use crate::lifecycle;
 use crate::ring::system_names::SystemNames;
 use crate::ring::threads::{self, Thread};
 use crate::save::{self, Saved};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 use crate::shm::{self, Name, SharedFile};
 use crate::source::{
-    self, Event, Events, Follow, FollowFrom, Frame, Held, Order, PlacedEvent, Source, ThreadRef,
+    self, Event, Events, Follow, FollowFrom, Frame, Order, PlacedEvent, RingContents, Source,
+    ThreadRef,
 };
 use crate::sync::{AtomicU64, Ordering};
-use processes::Processes;
-use times::Times;
+use processes::ProcessCache;
+use times::ClockTimes;
 
 /// A timeline attached for reading: one in use, one that a killed program left, or a snapshot.
 ///
@@ -55,16 +56,16 @@ use times::Times;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Attached {
-    segment: Segment,
+    segment: TimelineMapping,
     file: SharedFile,
-    times: Times,
+    times: ClockTimes,
     system_names: Mutex<SystemNames>,
     definitions: Vec<OnceLock<Box<Definition>>>,
     /// Bytes of text that may still be copied into definitions.
     text_left: AtomicU64,
     #[cfg(feature = "symbols")]
-    frames: frames::Frames,
-    processes: Processes,
+    frames: frames::FrameNames,
+    processes: ProcessCache,
 }
 
 /// How many times the size of the string table may be copied into definitions, which share their
@@ -87,14 +88,14 @@ impl Attached {
         Attached::of(segment, file)
     }
 
-    fn of(segment: Segment, file: File) -> Result<Attached> {
+    fn of(segment: TimelineMapping, file: File) -> Result<Attached> {
         let name = &segment.name;
         let file = SharedFile::new(file, name.c_file())
             .map_err(|e| Error::io("examine", name.given(), e))?;
         let mut definitions = Vec::new();
         definitions.resize_with(segment.geometry.definitions as usize, OnceLock::new);
         Ok(Attached {
-            times: Times::of(&segment),
+            times: ClockTimes::of(&segment),
             system_names: Mutex::new(SystemNames::default()),
             definitions,
             text_left: AtomicU64::new(
@@ -103,8 +104,8 @@ impl Attached {
             segment,
             file,
             #[cfg(feature = "symbols")]
-            frames: frames::Frames::default(),
-            processes: Processes::default(),
+            frames: frames::FrameNames::default(),
+            processes: ProcessCache::default(),
         })
     }
 
@@ -359,7 +360,9 @@ impl Attached {
 
     /// Makes sure that the times of all events so far are known.
     fn keep_clock(&self) {
-        let newest = self.segment.look(|| Held::of(&self.segment.ring).newest);
+        let newest = self
+            .segment
+            .look(|| RingContents::of(&self.segment.ring).newest);
         if let Some(newest) = newest {
             let share = || self.share_clock();
             self.times.keep(&self.segment, newest, share);
@@ -446,7 +449,7 @@ impl Attached {
         is_wanted: impl FnMut(&Event) -> bool,
     ) -> Result<Saved> {
         self.keep_clock();
-        let wanted: save::Wanted = Box::new(is_wanted);
+        let wanted: save::EventFilter = Box::new(is_wanted);
         save::save(
             &self.segment,
             file.as_ref(),

@@ -9,9 +9,9 @@ use crate::event::FileVersion;
 #[cfg(feature = "digests")]
 use crate::executable;
 use crate::layout::Geometry;
-use crate::ring::executables::{self, Executable, Joined};
-use crate::ring::threads::Recorded;
-use crate::segment::Segment;
+use crate::ring::executables::{self, Joined, ProcessExecutable};
+use crate::ring::threads::ThreadEntry;
+use crate::segment::TimelineMapping;
 use crate::shm::Mapping;
 
 /// What was found of a file; `None` if it is another one by now.
@@ -20,7 +20,7 @@ type Sha1 = Option<[u8; 20]>;
 
 /// The processes of a timeline, as they were when they were last looked at.
 #[derive(Default)]
-pub struct Processes {
+pub struct ProcessCache {
     known: Mutex<Known>,
     #[cfg(feature = "digests")]
     digests: Mutex<HashMap<(String, FileVersion), Sha1>>,
@@ -39,14 +39,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Processes {
+impl ProcessCache {
     /// The executable of the process of a thread. The table is read again if a process has joined.
     pub fn executable(
         &self,
         map: &Mapping,
         geometry: &Geometry,
-        thread: &Recorded,
-    ) -> Option<Arc<Executable>> {
+        thread: &ThreadEntry,
+    ) -> Option<Arc<ProcessExecutable>> {
         let mut known = lock(&self.known);
         let joins = executables::joins(map);
         if known.joins != Some(joins) {
@@ -71,7 +71,7 @@ impl Processes {
     /// The identities of processes, and the SHA-1 of their executables, of a timeline in use: a
     /// snapshot has them.
     #[cfg(feature = "digests")]
-    pub fn digests(&self, segment: &Segment) -> Vec<(u32, [u8; 20])> {
+    pub fn digests(&self, segment: &TimelineMapping) -> Vec<(u32, [u8; 20])> {
         if segment.facts.snapshot {
             return Vec::new();
         }
@@ -81,7 +81,7 @@ impl Processes {
     }
 
     #[cfg(not(feature = "digests"))]
-    pub fn digests(&self, _: &Segment) -> Vec<(u32, [u8; 20])> {
+    pub fn digests(&self, _: &TimelineMapping) -> Vec<(u32, [u8; 20])> {
         Vec::new()
     }
 

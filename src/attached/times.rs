@@ -10,15 +10,15 @@ use std::sync::{PoisonError, RwLock};
 
 use super::Attached;
 use crate::access::SHM_DIR;
-use crate::clock::{Course, Interpolation, Look, Stretch, Stretches, TimeBase};
-use crate::segment::{Segment, Use};
+use crate::clock::{ClockReading, Course, Interpolation, Stretch, Stretches, TimeBase};
+use crate::segment::{TimelineMapping, Use};
 use crate::shm::{self, Opening};
 
 /// So often a reader lets others run while one of them adds a stretch.
 const MOST_YIELDS: u32 = 1_000;
 
 /// What is known of the clocks.
-pub struct Times {
+pub struct ClockTimes {
     known: RwLock<Known>,
     clock_runs: bool,
 }
@@ -41,9 +41,9 @@ struct Known {
     failed: Option<u64>,
 }
 
-impl Times {
+impl ClockTimes {
     /// Those of a timeline, as of now.
-    pub fn of(segment: &Segment) -> Times {
+    pub fn of(segment: &TimelineMapping) -> ClockTimes {
         let mut known = Known {
             base: segment.time_base(),
             newest: 0,
@@ -64,7 +64,7 @@ impl Times {
             Some(stretches) => known.read(&stretches, now),
             None => known.looked = now,
         }
-        Times {
+        ClockTimes {
             known: RwLock::new(known),
             clock_runs,
         }
@@ -74,7 +74,7 @@ impl Times {
     /// stretch that all readers see, and returns whether it could.
     pub fn tell<T>(
         &self,
-        segment: &Segment,
+        segment: &TimelineMapping,
         ticks: u64,
         share: impl Fn() -> bool,
         tell: impl Fn(&TimeBase, u64) -> T,
@@ -94,7 +94,7 @@ impl Times {
     /// Nanoseconds since the epoch at ticks.
     pub fn unix_nanos(
         &self,
-        segment: &Segment,
+        segment: &TimelineMapping,
         ticks: u64,
         share: impl Fn() -> bool,
     ) -> Option<u64> {
@@ -103,7 +103,7 @@ impl Times {
 
     /// Makes sure that the times of all events are known, of which the newest was logged at these
     /// ticks, and that a clock that was set since is known to be.
-    pub fn keep(&self, segment: &Segment, newest: u64, share: impl Fn() -> bool) {
+    pub fn keep(&self, segment: &TimelineMapping, newest: u64, share: impl Fn() -> bool) {
         if self.clock_runs && newest <= segment.facts.clock.now() {
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
             known.look(segment, newest, share);
@@ -113,7 +113,7 @@ impl Times {
     /// The times around ticks, as far as they are fixed.
     pub fn interpolation(
         &self,
-        segment: &Segment,
+        segment: &TimelineMapping,
         ticks: u64,
         share: impl Fn() -> bool,
     ) -> Option<Interpolation> {
@@ -157,7 +157,7 @@ impl Attached {
         if !is_used || !matches!(shm::others_may_cut(&file), Ok(false)) {
             return false;
         }
-        let Ok(segment) = Segment::load(&self.segment.name, &file, Use::Control) else {
+        let Ok(segment) = TimelineMapping::load(&self.segment.name, &file, Use::Control) else {
             return false;
         };
         segment.look_at_clock();
@@ -168,7 +168,7 @@ impl Attached {
 impl Known {
     /// Whether it is time to look again, before the time at `ticks` is told. Ticks that are still
     /// to come are of a clock that nobody can ask.
-    fn is_outrun_by(&self, segment: &Segment, ticks: u64) -> bool {
+    fn is_outrun_by(&self, segment: &TimelineMapping, ticks: u64) -> bool {
         if self.base.course().is_empty() && newest(segment) == self.newest {
             let now = || segment.facts.clock.now();
             return self.base.is_outrun_by(ticks) && self.base.is_outrun_by(now());
@@ -177,7 +177,7 @@ impl Known {
     }
 
     /// Looks at the clocks before the time at `ticks` is told, of an event that is there.
-    fn look(&mut self, segment: &Segment, ticks: u64, share: impl Fn() -> bool) {
+    fn look(&mut self, segment: &TimelineMapping, ticks: u64, share: impl Fn() -> bool) {
         let stretches = segment.stretches();
         let Some(stretches) = stretches.filter(|stretches| stretches.newest() != 0) else {
             self.base = segment.time_base();
@@ -188,7 +188,7 @@ impl Known {
         let Some(last) = self.base.course().last().copied() else {
             return;
         };
-        let look = Look {
+        let look = ClockReading {
             ticks: now(),
             realtime: crate::clock::realtime(),
             offset: None,
@@ -260,7 +260,7 @@ impl Known {
 }
 
 /// The number of the newest stretch; 0 if there is none.
-fn newest(segment: &Segment) -> u64 {
+fn newest(segment: &TimelineMapping) -> u64 {
     segment
         .stretches()
         .map_or(0, |stretches| stretches.newest())

@@ -71,7 +71,7 @@ impl fmt::Display for ClockReason {
 
 /// A clock, and how it was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice {
+pub struct ClockChoice {
     /// The clock.
     pub kind: ClockKind,
     /// Why it is not the counter.
@@ -80,9 +80,9 @@ pub struct Choice {
     pub source: [u8; 16],
 }
 
-impl Choice {
+impl ClockChoice {
     /// The best clock of this machine.
-    pub fn detect() -> Choice {
+    pub fn detect() -> ClockChoice {
         let mut source = [0; 16];
         let length = shm::read_small(SOURCE, &mut source).trim_ascii_end().len();
         source[length..].fill(0);
@@ -93,7 +93,7 @@ impl Choice {
             b"" => Some(ClockReason::Unknown),
             _ => Some(ClockReason::Kernel),
         };
-        Choice {
+        ClockChoice {
             kind: match reason {
                 None => ClockKind::Tsc,
                 Some(_) => ClockKind::Monotonic,
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_reason_goes_with_a_clock_that_is_not_the_counter() {
-        let choice = Choice::detect();
+        let choice = ClockChoice::detect();
         assert_eq!(choice.kind == ClockKind::Tsc, choice.reason.is_none());
         if choice.source.starts_with(b"tsc\0") {
             assert_ne!(choice.reason, Some(ClockReason::Kernel));

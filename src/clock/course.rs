@@ -48,7 +48,7 @@ pub struct Stretch {
 
 /// One look at the clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct ClockReading {
     /// Ticks.
     pub ticks: u64,
     /// Nanoseconds since the epoch.
@@ -189,19 +189,19 @@ impl Stretch {
     }
 
     /// Whether the clock still runs as this says, so that there is nothing to add.
-    pub fn holds(&self, look: Look, rate: TickRate) -> bool {
+    pub fn holds(&self, look: ClockReading, rate: TickRate) -> bool {
         self.holds_within(TOLERANCE, look, rate)
     }
 
     /// The same where another one would take the room of one that is needed, or soon would.
-    pub fn holds_roughly(&self, look: Look, rate: TickRate, is_full: bool) -> bool {
+    pub fn holds_roughly(&self, look: ClockReading, rate: TickRate, is_full: bool) -> bool {
         match is_full {
             true => look.ticks < self.from || !self.differs_by(STEP, look),
             false => self.holds_within(ROUGH_TOLERANCE, look, rate),
         }
     }
 
-    fn holds_within(&self, tolerance: u64, look: Look, rate: TickRate) -> bool {
+    fn holds_within(&self, tolerance: u64, look: ClockReading, rate: TickRate) -> bool {
         let is_young = look.ticks.saturating_sub(self.from) < self.ticks / 4 * 3;
         look.ticks < self.from
             || (is_young
@@ -209,7 +209,7 @@ impl Stretch {
                 && !self.differs_by(tolerance, look))
     }
 
-    fn differs_by(&self, tolerance: u64, look: Look) -> bool {
+    fn differs_by(&self, tolerance: u64, look: ClockReading) -> bool {
         let differs = |time: u64| time.abs_diff(look.realtime) > tolerance;
         self.at(look.ticks).is_some_and(differs)
     }
@@ -222,7 +222,7 @@ impl Stretch {
 
     /// The stretch after this one, after a look at the clocks; `None` if this one still holds, or
     /// began only just now. `seen`: ticks at which it was last seen to hold.
-    pub fn next(&self, look: Look, seen: u64, rate: TickRate) -> Option<Stretch> {
+    pub fn next(&self, look: ClockReading, seen: u64, rate: TickRate) -> Option<Stretch> {
         let age = look.ticks.checked_sub(self.from)?;
         if self.holds(look, rate) || age < rate.ticks(LENGTHS[0]) {
             return None;
@@ -272,7 +272,7 @@ impl Stretch {
 
     /// How fast the clock ran since this began, and for how many ticks that is sure. A clock that
     /// was set by less than a step runs no faster.
-    fn measured(&self, look: Look, age: u64, rate: TickRate) -> Option<((u64, u64), u64)> {
+    fn measured(&self, look: ClockReading, age: u64, rate: TickRate) -> Option<((u64, u64), u64)> {
         let set = self.set_until(look.offset).unwrap_or(0);
         let realtime = look.realtime.checked_add_signed(set.checked_neg()?)?;
         let nanos = realtime.checked_sub(self.realtime)?;
@@ -304,7 +304,11 @@ impl Stretch {
     }
 
     /// The first one of a timeline. `before`: a look at the clocks some time ago.
-    pub fn first(before: Option<Look>, look: Look, rate: TickRate) -> Option<Stretch> {
+    pub fn first(
+        before: Option<ClockReading>,
+        look: ClockReading,
+        rate: TickRate,
+    ) -> Option<Stretch> {
         let since = before.and_then(|before| {
             let ticks = look.ticks.checked_sub(before.ticks)?;
             Some((ticks, look.realtime.checked_sub(before.realtime)?))

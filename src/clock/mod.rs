@@ -27,8 +27,8 @@ mod namespace;
 mod shared;
 
 pub use anchor::{Anchor, TimeBase};
-pub use choice::{Choice, ClockReason};
-pub use course::{ClockStep, Course, Look, Stretch};
+pub use choice::{ClockChoice, ClockReason};
+pub use course::{ClockReading, ClockStep, Course, Stretch};
 pub use cpu::{cpu_nodes, current_cpu, rseq_area};
 pub use interpolation::Interpolation;
 pub use measure::measure;
@@ -70,7 +70,7 @@ impl ClockKind {
     /// The TSC is used only if the CPU says it is invariant *and* the kernel reads its own clock
     /// from it, because the kernel tests whether the cores agree.
     pub fn detect() -> ClockKind {
-        Choice::detect().kind
+        ClockChoice::detect().kind
     }
 
     /// The current ticks.

@@ -9,11 +9,11 @@
 
 use std::ops::Range;
 
-use super::course::{Course, Look, Stretch, TickRate};
+use super::course::{ClockReading, Course, Stretch, TickRate};
 use super::{ClockKind, is_comparable, monotonic, realtime};
 use crate::layout::records::Stretch as Slot;
 use crate::layout::{Geometry, Header, Region};
-use crate::shm::{Mapping, Place, Record};
+use crate::shm::{Mapping, Record, RecordAccess};
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// A look at the clocks that took more nanoseconds than this was interrupted.
@@ -50,7 +50,7 @@ impl<'a> Stretches<'a> {
         })
     }
 
-    fn field(&self, field: fn(&Header) -> &AtomicU64) -> Place<'a, AtomicU64> {
+    fn field(&self, field: fn(&Header) -> &AtomicU64) -> RecordAccess<'a, AtomicU64> {
         self.map.header().field(field)
     }
 
@@ -66,7 +66,7 @@ impl<'a> Stretches<'a> {
         self.read(self.newest()).map(|newest| newest.from)
     }
 
-    fn slot(&self, serial: u64) -> Place<'a, Slot> {
+    fn slot(&self, serial: u64) -> RecordAccess<'a, Slot> {
         let slots = self.region.length / self.region.stride;
         self.map.record(self.region.at(serial % slots))
     }
@@ -129,7 +129,7 @@ impl<'a> Stretches<'a> {
     /// Whether the clock runs as the newest one says, which has this number, so that there is
     /// nothing to add. Where another one would take the room of one that is needed, it need not run
     /// as exactly.
-    pub fn hold(&self, newest: u64, last: &Stretch, look: Look) -> bool {
+    pub fn hold(&self, newest: u64, last: &Stretch, look: ClockReading) -> bool {
         let slots = self.region.length / self.region.stride;
         // The first that is kept when another one is added, or when half as many are.
         let kept = [slots.saturating_sub(2), slots / 2].map(|back| newest.checked_sub(back));
@@ -168,7 +168,7 @@ impl<'a> Stretches<'a> {
         let Some(last) = before.next() else {
             return self.begin(None);
         };
-        let look = Look {
+        let look = ClockReading {
             ticks: self.kind.now(),
             realtime: realtime(),
             offset: None,
@@ -190,14 +190,14 @@ impl<'a> Stretches<'a> {
     }
 
     /// The one that would be added now.
-    pub fn next(&self, last: &Stretch, look: Look) -> Option<Stretch> {
+    pub fn next(&self, last: &Stretch, look: ClockReading) -> Option<Stretch> {
         let seen = self.field(|header| &header.stretch_seen);
         last.next(look, seen.load(Ordering::Relaxed), self.rate)
     }
 
     /// Reads the clocks; `None` if that took too long. Reads no clock but these two, because other
     /// kernels need a system call for others.
-    pub fn look(&self) -> Option<Look> {
+    pub fn look(&self) -> Option<ClockReading> {
         let mut best = None;
         let mut narrowest = self.rate.ticks(SHARP);
         for _ in 0..LOOKS {
@@ -208,7 +208,7 @@ impl<'a> Stretches<'a> {
             let width = after.checked_sub(before);
             if let Some(width) = width.filter(|width| *width <= narrowest) {
                 narrowest = width;
-                best = Some(Look {
+                best = Some(ClockReading {
                     ticks: before + width / 2,
                     realtime,
                     offset,
@@ -219,7 +219,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Adds one that follows on no other. `before`: a look at the clocks some time ago.
-    pub fn begin(&self, before: Option<Look>) {
+    pub fn begin(&self, before: Option<ClockReading>) {
         if !is_comparable(self.kind) {
             return;
         }

@@ -19,7 +19,7 @@ use crate::event::{
     channel_name,
 };
 use crate::lifecycle;
-use crate::segment::{Segment, Use};
+use crate::segment::{TimelineMapping, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, SharedFile, Trust};
 use crate::sync::{AtomicU32, Ordering};
 
@@ -42,7 +42,7 @@ pub struct Control {
 }
 
 pub(crate) struct Inner {
-    pub segment: Segment,
+    pub segment: TimelineMapping,
     pub file: SharedFile,
     /// The process in which a call site waited for the lock in vain: until one gets the lock, none
     /// waits for long. 0 = none.
@@ -98,11 +98,15 @@ impl Control {
         Ok(control.segment().definitions.boost() == Level::NONE)
     }
 
-    pub(crate) fn over(segment: Segment, file: std::fs::File) -> Result<Control> {
+    pub(crate) fn over(segment: TimelineMapping, file: std::fs::File) -> Result<Control> {
         Control::over_within(segment, file, Patience::SECONDS)
     }
 
-    fn over_within(segment: Segment, file: std::fs::File, patience: Patience) -> Result<Control> {
+    fn over_within(
+        segment: TimelineMapping,
+        file: std::fs::File,
+        patience: Patience,
+    ) -> Result<Control> {
         let file = SharedFile::new(file, segment.name.c_file())
             .map_err(|e| Error::io("examine", segment.name.given(), e))?;
         let control = Control {
@@ -129,7 +133,7 @@ impl Control {
         self.inner.file.close();
     }
 
-    pub(crate) fn segment(&self) -> &Segment {
+    pub(crate) fn segment(&self) -> &TimelineMapping {
         &self.inner.segment
     }
 

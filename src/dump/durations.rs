@@ -16,7 +16,7 @@ const MOST_WAITING: usize = 1 << 16;
 /// A span has no duration if more than 65,536 events were logged before it ended, if its begin or
 /// any entries after that are missing, or if spans of its thread do not nest. A duration that is
 /// found here is the one that is found from oldest to newest.
-pub struct Durations<'a, I> {
+pub struct DumpDurations<'a, I> {
     events: I,
     source: &'a dyn Source,
     /// By the number of the event, of those that are defined.
@@ -61,11 +61,11 @@ struct Open {
     keys: HashMap<(u32, SpanKey), u64>,
 }
 
-impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
+impl<'a, I: Iterator<Item = Event>> DumpDurations<'a, I> {
     /// For the events of `source`, newest first.
-    pub fn new(source: &'a dyn Source, events: I) -> Durations<'a, I> {
+    pub fn new(source: &'a dyn Source, events: I) -> DumpDurations<'a, I> {
         let mut definitions = source.definitions();
-        Durations {
+        DumpDurations {
             events,
             source,
             parts: PerEvent::new(),
@@ -205,7 +205,7 @@ impl<'a, I: Iterator<Item = Event>> Durations<'a, I> {
     }
 }
 
-impl<I: Iterator<Item = Event>> Iterator for Durations<'_, I> {
+impl<I: Iterator<Item = Event>> Iterator for DumpDurations<'_, I> {
     type Item = Event;
 
     #[inline]

@@ -6,8 +6,8 @@ use std::cell::Cell;
 use std::fmt;
 
 use crate::event::{
-    Definition, EventId, Format, InlinedFunction, Layout, PerEvent, Piece, SourceLine, Syntax,
-    by_position, pieces, render,
+    Definition, EventId, Format, InlinedFunction, Layout, PerEvent, SourceLine, Syntax,
+    TemplatePiece, by_position, pieces, render,
 };
 use crate::source::{Event, Frame, Source};
 
@@ -30,7 +30,7 @@ struct Known<'a> {
 
 enum Message<'a> {
     Format(Format),
-    Template(Vec<Piece<'a>>),
+    Template(Vec<TemplatePiece<'a>>),
 }
 
 impl<'a> Known<'a> {

@@ -11,7 +11,7 @@ mod printable;
 mod template;
 mod text;
 
-pub use durations::Durations;
+pub use durations::DumpDurations;
 pub use messages::{Messages, STACK, SYMBOLS, calls, frames, stack, symbol};
 pub use printable::{is_printable, printable, printable_line};
 pub use template::Template;
@@ -284,7 +284,7 @@ pub fn write(
     table.heading("", &mut text);
     let max = max.and_then(|max| usize::try_from(max).ok());
     let events = Newest {
-        events: Durations::new(attached, attached.events(Order::NewestFirst)),
+        events: DumpDurations::new(attached, attached.events(Order::NewestFirst)),
         most: max.unwrap_or(usize::MAX),
         have_one_clock: |_: &Event, _: &Event| true,
     };

@@ -24,13 +24,13 @@ pub(super) const BLOCK: usize = 32;
 /// ```
 #[derive(Default)]
 pub struct Template {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<TemplatePart>,
     /// Whether a value stands in several places.
     pub(super) repeats: bool,
 }
 
 /// A few bytes, and the value that stands behind them.
-pub(super) struct Part {
+pub(super) struct TemplatePart {
     pub(super) text: [u8; BLOCK],
     pub(super) length: usize,
     /// `MAX_ARGUMENTS` for none.
@@ -39,8 +39,8 @@ pub(super) struct Part {
     pub(super) whole: Whole,
 }
 
-impl Part {
-    const EMPTY: Part = Part {
+impl TemplatePart {
+    const EMPTY: TemplatePart = TemplatePart {
         text: [0; BLOCK],
         length: 0,
         value: MAX_ARGUMENTS,
@@ -59,9 +59,9 @@ impl Template {
     }
 
     /// The last part, or a new one when nothing can be appended to that.
-    fn open(&mut self) -> &mut Part {
+    fn open(&mut self) -> &mut TemplatePart {
         let last = self.parts.pop_if(|part| part.is_open());
-        self.parts.push(last.unwrap_or(Part::EMPTY));
+        self.parts.push(last.unwrap_or(TemplatePart::EMPTY));
         let place = self.parts.len() - 1;
         &mut self.parts[place]
     }
@@ -111,8 +111,8 @@ impl Template {
         let mut arguments = 0..MAX_ARGUMENTS;
         for part in parts {
             match part {
-                event::Part::Text(text) => self.push(&show(&text)),
-                event::Part::Number(whole) => match arguments.next() {
+                event::MessagePart::Text(text) => self.push(&show(&text)),
+                event::MessagePart::Number(whole) => match arguments.next() {
                     Some(argument) => self.number(argument, whole),
                     None => self.push("?"),
                 },
@@ -126,8 +126,8 @@ impl Template {
     pub fn values(&mut self, definition: &Definition, before: impl Fn(usize) -> String) {
         let numbers = parts(definition).into_iter().flatten();
         let numbers = numbers.filter_map(|part| match part {
-            event::Part::Number(whole) => Some(whole),
-            event::Part::Text(_) => None,
+            event::MessagePart::Number(whole) => Some(whole),
+            event::MessagePart::Text(_) => None,
         });
         for (argument, whole) in numbers.take(MAX_ARGUMENTS).enumerate() {
             self.push(&before(argument));

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::template::{BLOCK, Part, Template};
+use super::template::{BLOCK, Template, TemplatePart};
 use crate::event::Whole;
 use crate::layout::MAX_ARGUMENTS;
 
@@ -138,7 +138,11 @@ impl Text {
     }
 
     /// With `REPEATS`, a value that stands there already is copied from there.
-    fn fill_parts<const REPEATS: bool>(&mut self, parts: &[Part], values: &[i64; MAX_ARGUMENTS]) {
+    fn fill_parts<const REPEATS: bool>(
+        &mut self,
+        parts: &[TemplatePart],
+        values: &[i64; MAX_ARGUMENTS],
+    ) {
         let mut at = self.length;
         let bytes = self.room((BLOCK + NUMBER) * parts.len());
         let mut there: [Option<(usize, usize, Whole)>; MAX_ARGUMENTS] = [None; MAX_ARGUMENTS];

@@ -1,6 +1,6 @@
 //! Reads the values of several payloads of one layout, column by column.
 
-use super::payload::{Laid, Layout, WORD, Words, signed, unsigned};
+use super::payload::{Layout, PayloadValues, PayloadWords, WORD, signed, unsigned};
 use super::word::{ValueSink, WordType};
 
 impl Layout {
@@ -58,9 +58,9 @@ impl ValueColumns<'_> {
             WordType::F64 => words.for_each(|word| sink.float(f64::from_bits(word))),
             other => {
                 for ((payload, word), data) in payloads.zip(words).zip(&mut self.data) {
-                    let mut laid = Laid {
+                    let mut laid = PayloadValues {
                         types: [].iter(),
-                        words: Words::Bytes(payload),
+                        words: PayloadWords::Bytes(payload),
                         at: self.at,
                         data: *data,
                     };

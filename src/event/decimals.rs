@@ -1,6 +1,6 @@
 //! Messages whose values are all whole numbers in base 10: a reader fills the words of an entry in.
 
-use super::{Definition, FieldType, Format, Piece, Syntax, first_line, pieces};
+use super::{Definition, FieldType, Format, Syntax, TemplatePiece, first_line, pieces};
 use crate::layout::MAX_ARGUMENTS;
 
 /// How a word is a number: its lower bits, with a sign or without.
@@ -47,23 +47,23 @@ impl Whole {
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum MessagePart {
     /// Shown as it is.
     Text(String),
     /// The next word of the entry.
     Number(Whole),
 }
 
-impl Part {
-    pub(super) fn text(text: &str) -> Part {
-        Part::Text(text.to_string())
+impl MessagePart {
+    pub(super) fn text(text: &str) -> MessagePart {
+        MessagePart::Text(text.to_string())
     }
 }
 
 /// The parts of a message whose values are all whole numbers in base 10. `None` for any other, and
 /// for a format of printf with more values than an entry has words. A further argument of a
 /// template has no value: `name(?)`.
-pub fn parts(definition: &Definition) -> Option<Vec<Part>> {
+pub fn parts(definition: &Definition) -> Option<Vec<MessagePart>> {
     match definition.syntax {
         _ if definition.is_lost => None,
         Syntax::Template => of_template(&definition.message),
@@ -71,20 +71,20 @@ pub fn parts(definition: &Definition) -> Option<Vec<Part>> {
     }
 }
 
-fn of_template(message: &str) -> Option<Vec<Part>> {
+fn of_template(message: &str) -> Option<Vec<MessagePart>> {
     let (mut parts, mut words) = (Vec::new(), 0);
     for piece in pieces(first_line(message)) {
         match piece {
-            Piece::Text(text) => parts.push(Part::text(text)),
-            Piece::Argument(field) => {
+            TemplatePiece::Text(text) => parts.push(MessagePart::text(text)),
+            TemplatePiece::Argument(field) => {
                 let whole = Whole::of_field(field.kind)?;
                 words += 1;
-                parts.push(Part::Text(format!("{}(", field.name)));
+                parts.push(MessagePart::Text(format!("{}(", field.name)));
                 parts.push(match words <= MAX_ARGUMENTS {
-                    true => Part::Number(whole),
-                    false => Part::text("?"),
+                    true => MessagePart::Number(whole),
+                    false => MessagePart::text("?"),
                 });
-                parts.push(Part::text(")"));
+                parts.push(MessagePart::text(")"));
             }
         }
     }
@@ -100,9 +100,9 @@ mod tests {
         let mut definition = Definition::new(EventId(1), "", Priority::Info, message);
         definition.syntax = syntax;
         let show = |part| match part {
-            Part::Text(text) => text,
-            Part::Number(whole) if whole.is_signed => format!("<i{}>", whole.bits),
-            Part::Number(whole) => format!("<u{}>", whole.bits),
+            MessagePart::Text(text) => text,
+            MessagePart::Number(whole) if whole.is_signed => format!("<i{}>", whole.bits),
+            MessagePart::Number(whole) => format!("<u{}>", whole.bits),
         };
         Some(parts(&definition)?.into_iter().map(show).collect())
     }

@@ -34,7 +34,6 @@ mod decimals;
 mod element;
 mod field;
 mod glob;
-mod interned;
 mod lay_out;
 mod module;
 mod name;
@@ -50,6 +49,7 @@ mod rules;
 mod selection;
 mod span;
 mod statement;
+mod string_table;
 mod strings;
 mod switches;
 mod switching;
@@ -66,11 +66,10 @@ pub use catalogue::{Catalogue, CatalogueEvent};
 pub use channels::channels_of_event;
 pub use channels::{Channel, Switch, channel_name};
 pub use columns::ValueColumns;
-pub(crate) use decimals::{Part, Whole, parts};
+pub(crate) use decimals::{MessagePart, Whole, parts};
 pub use element::Element;
 pub use field::{FieldType, Labels, TYPES};
 pub use glob::matches as matches_pattern;
-pub(crate) use interned::{bring_in, intern, words_of};
 pub use lay_out::lay_out;
 pub use module::{FileVersion, InlinedFunction, Module, SourceLine};
 pub use nearest::nearest;
@@ -86,8 +85,9 @@ pub use rules::Rules;
 pub use selection::Selection;
 pub use span::{Edge, Pairing, SpanKey, SpanPart};
 pub use statement::typed_message;
+pub(crate) use string_table::{bring_in, intern, words_of};
 pub use table::{Definitions, EventId};
-pub use template::{Field, Piece, argument_names, checked_fields, fields, pieces};
+pub use template::{TemplateField, TemplatePiece, argument_names, checked_fields, fields, pieces};
 pub(crate) use template::{first_line, render};
 pub use units::{Bytes, Hex, Nanoseconds, UnixTime, short};
 pub use unknown::Unknown;
@@ -273,7 +273,7 @@ impl Definition {
 
     /// The arguments, in order, with their types. A format of printf has none, unless there are
     /// objects that name them, and a lost message has none.
-    pub fn fields(&self) -> impl Iterator<Item = Field<'_>> {
+    pub fn fields(&self) -> impl Iterator<Item = TemplateField<'_>> {
         let message = match self.syntax {
             Syntax::Template if !self.is_lost => &self.message,
             _ => "",

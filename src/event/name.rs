@@ -6,7 +6,7 @@
 
 use super::Syntax;
 use super::braces::{BracePart, brace_parts};
-use super::template::{Piece, first_line, pieces};
+use super::template::{TemplatePiece, first_line, pieces};
 
 /// Stands for words where there are none.
 const NOTHING: &str = "_";
@@ -57,8 +57,8 @@ enum Part<'a> {
 
 fn of_template(line: &str) -> String {
     of_parts(pieces(line).map(|piece| match piece {
-        Piece::Text(text) => Part::Text(text),
-        Piece::Argument(field) => Part::Argument(Some(field.name)),
+        TemplatePiece::Text(text) => Part::Text(text),
+        TemplatePiece::Argument(field) => Part::Argument(Some(field.name)),
     }))
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::{Field, FieldType, ObjectValue, Property};
+use super::{FieldType, ObjectValue, Property, TemplateField};
 
 /// Objects in objects. Deeper formats are damaged.
 const MOST_DEEP: usize = 16;
@@ -127,8 +127,8 @@ impl Object {
 
     /// The names of the values by position. One that stands only in the message has its position as
     /// its name, with a number behind it if a value has that name: `0_2`.
-    pub fn fields(&self) -> impl Iterator<Item = Field<'_>> {
-        self.names.iter().map(|(name, kind)| Field {
+    pub fn fields(&self) -> impl Iterator<Item = TemplateField<'_>> {
+        self.names.iter().map(|(name, kind)| TemplateField {
             name,
             kind: *kind,
             has_type: true,

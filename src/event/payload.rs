@@ -18,7 +18,7 @@ use super::word::{ValueKind, ValueSink, WordType};
 use super::{Definition, Format, Syntax};
 use crate::layout::MAX_PAYLOAD_WORDS;
 use crate::layout::words::INTERNED;
-use crate::msgpack::Input;
+use crate::msgpack::Unpacker;
 
 /// Bit of the word of a text or an array: it was cut, because it did not fit.
 pub(crate) const CUT: u64 = 1 << 63;
@@ -84,7 +84,7 @@ impl Layout {
 
     /// The values of a payload.
     pub fn values<'a>(&'a self, payload: &'a [u8]) -> Values<'a> {
-        Values(Encoded::Laid(self.laid(Words::Bytes(payload))))
+        Values(Encoded::Laid(self.laid(PayloadWords::Bytes(payload))))
     }
 
     /// The kinds of the values that each event has.
@@ -100,11 +100,11 @@ impl Layout {
 
     /// The values of an event that has no payload: its words are the arguments.
     pub fn values_of_words<'a>(&'a self, words: &'a [i64]) -> Values<'a> {
-        Values(Encoded::Laid(self.laid(Words::Arguments(words))))
+        Values(Encoded::Laid(self.laid(PayloadWords::Arguments(words))))
     }
 
-    fn laid<'a>(&'a self, words: Words<'a>) -> Laid<'a> {
-        Laid {
+    fn laid<'a>(&'a self, words: PayloadWords<'a>) -> PayloadValues<'a> {
+        PayloadValues {
             types: self.types.iter(),
             words,
             at: 0,
@@ -118,15 +118,15 @@ pub struct Values<'a>(Encoded<'a>);
 
 enum Encoded<'a> {
     /// In words, as a definition lays them out.
-    Laid(Laid<'a>),
+    Laid(PayloadValues<'a>),
     /// As msgpack.
-    Packed(Input<'a>),
+    Packed(Unpacker<'a>),
 }
 
 impl<'a> Values<'a> {
     /// Values as msgpack, one after the other.
     pub fn packed(values: &'a [u8]) -> Values<'a> {
-        Values(Encoded::Packed(Input(values)))
+        Values(Encoded::Packed(Unpacker(values)))
     }
 
     /// Appends the values as msgpack, as [`Value::encode`] does with each.
@@ -148,7 +148,7 @@ impl<'a> Iterator for Values<'a> {
             Encoded::Packed(input) => {
                 let next = value(input);
                 if next.is_none() {
-                    *input = Input(&[]);
+                    *input = Unpacker(&[]);
                 }
                 next
             }
@@ -157,45 +157,45 @@ impl<'a> Iterator for Values<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Words<'a> {
+pub(super) enum PayloadWords<'a> {
     Bytes(&'a [u8]),
     Arguments(&'a [i64]),
 }
 
-impl<'a> Words<'a> {
+impl<'a> PayloadWords<'a> {
     fn word(self, index: usize) -> Option<u64> {
         match self {
-            Words::Bytes(bytes) => {
+            PayloadWords::Bytes(bytes) => {
                 let word = bytes.get(index * WORD..)?.first_chunk()?;
                 Some(u64::from_le_bytes(*word))
             }
-            Words::Arguments(words) => words.get(index).map(|word| *word as u64),
+            PayloadWords::Arguments(words) => words.get(index).map(|word| *word as u64),
         }
     }
 
     /// As many of these bytes as there are.
     fn bytes(self, from: usize, length: usize) -> &'a [u8] {
         match self {
-            Words::Bytes(bytes) => {
+            PayloadWords::Bytes(bytes) => {
                 let there = bytes.get(from..).unwrap_or(&[]);
                 &there[..length.min(there.len())]
             }
-            Words::Arguments(_) => &[],
+            PayloadWords::Arguments(_) => &[],
         }
     }
 }
 
 /// The values of a payload, as its definition lays them out.
-pub(super) struct Laid<'a> {
+pub(super) struct PayloadValues<'a> {
     pub types: std::slice::Iter<'a, WordType>,
-    pub words: Words<'a>,
+    pub words: PayloadWords<'a>,
     /// The next word.
     pub at: usize,
     /// Where the next text begins, in bytes.
     pub data: usize,
 }
 
-impl<'a> Laid<'a> {
+impl<'a> PayloadValues<'a> {
     /// The type of the next word that is shown, and the word.
     #[inline]
     fn next_word(&mut self) -> Option<(WordType, u64)> {
@@ -277,7 +277,7 @@ impl<'a> Laid<'a> {
         let length = word as u32 as usize * size;
         let from = match word & INTERNED {
             0 => self.data,
-            // Where it was brought in: see interned.rs.
+            // Where it was brought in: see string_table.rs.
             _ => (word >> 32 & 0x1fff_ffff) as usize * WORD,
         };
         let there = self.words.bytes(from, length);

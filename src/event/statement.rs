@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::template::{Piece, checked_fields, first_line, pieces};
-use super::{Field, FieldType};
+use super::template::{TemplatePiece, checked_fields, first_line, pieces};
+use super::{FieldType, TemplateField};
 use crate::error::{Error, Result};
 
 /// The message of a statement whose arguments have the types `given`, with a type for each of them.
@@ -41,7 +41,7 @@ pub fn typed_message<'a>(message: &'a str, given: &[FieldType<'static>]) -> Resu
         }
     }
     let needs_type =
-        |(field, given): (&Field, &FieldType)| !field.has_type && *given != FieldType::I64;
+        |(field, given): (&TemplateField, &FieldType)| !field.has_type && *given != FieldType::I64;
     match fields.iter().zip(given).any(needs_type) {
         true => Ok(with_types(message, given).into()),
         false => Ok(message.into()),
@@ -54,8 +54,8 @@ fn with_types(message: &str, given: &[FieldType]) -> String {
     let mut typed = String::new();
     for piece in pieces(line) {
         match piece {
-            Piece::Text(text) => typed.push_str(text),
-            Piece::Argument(Field {
+            TemplatePiece::Text(text) => typed.push_str(text),
+            TemplatePiece::Argument(TemplateField {
                 name,
                 kind,
                 has_type,

@@ -10,15 +10,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::channels::{Channels, Switch, channels_of_event};
-use super::interned::Interned;
 use super::rules::{Rules, Verdict};
+use super::string_table::StringTable;
 use super::strings::Strings;
 use super::switches::Switches;
 use super::{Attributes, Definition, Priority, Syntax, checked_fields, fields};
 use crate::error::{Error, Result};
 use crate::layout::records::FLAG_IMPORTANT;
 use crate::layout::{ENABLED, ENABLED_IMPORTANT, Geometry, records};
-use crate::shm::{Mapping, Place};
+use crate::shm::{Mapping, RecordAccess};
 use crate::sync::{AtomicU8, AtomicU32, Ordering};
 
 /// The number of a definition in one timeline.
@@ -103,7 +103,7 @@ pub struct Definitions {
     geometry: Geometry,
     pub(super) strings: Strings,
     /// The interned texts.
-    pub(crate) interned: Interned,
+    pub(crate) interned: StringTable,
     pub(super) channels: Channels,
     pub(super) switches: Switches,
 }
@@ -115,13 +115,13 @@ impl Definitions {
             map: Arc::clone(map),
             geometry: *geometry,
             strings: Strings::new(map, geometry),
-            interned: Interned::new(map, geometry),
+            interned: StringTable::new(map, geometry),
             channels: Channels::new(map, geometry),
             switches: Switches::new(map),
         }
     }
 
-    fn record(&self, id: u32) -> Place<'_, records::Definition> {
+    fn record(&self, id: u32) -> RecordAccess<'_, records::Definition> {
         self.map.record(self.geometry.definition().at(id))
     }
 

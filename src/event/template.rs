@@ -8,7 +8,7 @@ use crate::layout::MAX_FIELDS;
 
 /// An argument of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct TemplateField<'a> {
     /// Its name, without the `$`.
     pub name: &'a str,
     /// Its type: `I64` if the message gives none.
@@ -35,10 +35,10 @@ pub fn first_line(message: &str) -> &str {
 /// assert_eq!(fields.next().map(|field| field.kind), Some(FieldType::I64));
 /// assert_eq!(fields.next().map(|field| field.kind), Some(FieldType::Hex));
 /// ```
-pub fn fields(message: &str) -> impl Iterator<Item = Field<'_>> {
+pub fn fields(message: &str) -> impl Iterator<Item = TemplateField<'_>> {
     pieces(first_line(message)).filter_map(|piece| match piece {
-        Piece::Argument(field) => Some(field),
-        Piece::Text(_) => None,
+        TemplatePiece::Argument(field) => Some(field),
+        TemplatePiece::Text(_) => None,
     })
 }
 
@@ -51,7 +51,7 @@ pub fn argument_names(message: &str) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// `TooManyArguments`; `UnknownFieldType`; `RepeatedName`.
-pub fn checked_fields(message: &str) -> Result<Vec<Field<'_>>> {
+pub fn checked_fields(message: &str) -> Result<Vec<TemplateField<'_>>> {
     if let Some((field, found)) = unknown_type(message) {
         return Err(Error::UnknownFieldType {
             field: field.to_string(),
@@ -97,15 +97,15 @@ fn unknown_type(message: &str) -> Option<(&str, &str)> {
 /// Writes the parts of a first line, each argument as `name(value)`. An argument without a value
 /// shows as `name(?)`. What `symbol` knows of a pointer stands behind it: `name(0x1f40 <main>)`.
 pub fn render<'m, 'v, W: fmt::Write>(
-    pieces: impl Iterator<Item = Piece<'m>>,
+    pieces: impl Iterator<Item = TemplatePiece<'m>>,
     mut values: impl Iterator<Item = Value<'v>>,
     symbol: impl Fn(u64) -> Option<String>,
     out: &mut W,
 ) -> fmt::Result {
     for piece in pieces {
         match piece {
-            Piece::Text(text) => out.write_str(text)?,
-            Piece::Argument(field) => {
+            TemplatePiece::Text(text) => out.write_str(text)?,
+            TemplatePiece::Argument(field) => {
                 out.write_str(field.name)?;
                 out.write_str("(")?;
                 match values.next() {
@@ -134,15 +134,15 @@ pub fn render<'m, 'v, W: fmt::Write>(
 
 /// A part of a message's first line.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Piece<'a> {
+pub enum TemplatePiece<'a> {
     /// Text to show as it is.
     Text(&'a str),
     /// An argument.
-    Argument(Field<'a>),
+    Argument(TemplateField<'a>),
 }
 
 /// The parts of a line, in order.
-pub fn pieces(mut line: &str) -> impl Iterator<Item = Piece<'_>> {
+pub fn pieces(mut line: &str) -> impl Iterator<Item = TemplatePiece<'_>> {
     std::iter::from_fn(move || {
         if line.is_empty() {
             return None;
@@ -153,19 +153,19 @@ pub fn pieces(mut line: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-fn next_piece(line: &str) -> (Piece<'_>, &str) {
+fn next_piece(line: &str) -> (TemplatePiece<'_>, &str) {
     if let Some(length) = argument_at(line) {
         let (argument, rest) = line.split_at(length);
         let (kind, length) = match type_at(rest) {
             Some(Ok((kind, length))) => (kind, length + 1),
             _ => (FieldType::I64, 0),
         };
-        let field = Field {
+        let field = TemplateField {
             name: &argument[1..],
             kind,
             has_type: length > 0,
         };
-        return (Piece::Argument(field), &rest[length..]);
+        return (TemplatePiece::Argument(field), &rest[length..]);
     }
     // Text up to the next argument.
     let end = line
@@ -174,7 +174,7 @@ fn next_piece(line: &str) -> (Piece<'_>, &str) {
         .find(|&at| at > 0 && argument_at(&line[at..]).is_some())
         .unwrap_or(line.len());
     let (text, rest) = line.split_at(end);
-    (Piece::Text(text), rest)
+    (TemplatePiece::Text(text), rest)
 }
 
 /// The length of the `$word` at the start of `text`, if there is one.

@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 
 use super::word::ValueSink;
 use super::{Format, Values};
-use crate::msgpack::{Head, Input, Marker, Packed, array16, marker, put, put_packed, uint64};
+use crate::msgpack::{Head, Marker, Packed, Unpacker, array16, marker, put, put_packed, uint64};
 
 /// The msgpack extension type of a text that was cut.
 const CUT_TEXT: i8 = 1;
@@ -223,7 +223,7 @@ pub fn values(payload: &[u8]) -> Values<'_> {
 }
 
 /// The next value; `None` at the end and at damage.
-pub(super) fn value<'a>(input: &mut Input<'a>) -> Option<Value<'a>> {
+pub(super) fn value<'a>(input: &mut Unpacker<'a>) -> Option<Value<'a>> {
     Some(match input.head()? {
         Head::Uint(value) => Value::Uint(value),
         Head::Int(value) => Value::Int(value),
@@ -238,7 +238,7 @@ pub(super) fn value<'a>(input: &mut Input<'a>) -> Option<Value<'a>> {
     })
 }
 
-fn addresses<'a>(count: u32, input: &mut Input<'a>) -> Option<Value<'a>> {
+fn addresses<'a>(count: u32, input: &mut Unpacker<'a>) -> Option<Value<'a>> {
     // Each takes a byte at least, so no more is reserved than eight times what is there.
     let mut addresses = Vec::with_capacity((count as usize).min(input.0.len()));
     for _ in 0..count {

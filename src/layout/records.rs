@@ -8,7 +8,7 @@ use crate::sync::{AtomicU8, AtomicU16, AtomicU32, AtomicU64};
 
 /// A field of a record, for the test that compares them with docs/format.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
+pub struct RecordField {
     /// Its name. The names of bytes without a meaning begin with an underscore.
     pub name: &'static str,
     /// Where it stands in the record.
@@ -41,8 +41,8 @@ macro_rules! record {
 
         impl $name {
             /// Its fields, in order.
-            pub const FIELDS: &[$crate::layout::records::Field] = &[
-                $($crate::layout::records::Field {
+            pub const FIELDS: &[$crate::layout::records::RecordField] = &[
+                $($crate::layout::records::RecordField {
                     name: stringify!($field),
                     offset: ::core::mem::offset_of!($name, $field),
                     kind: stringify!($kind),

@@ -55,17 +55,17 @@ impl Cursor {
 
 /// What a chunk is, and for which ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State(pub u64);
+pub struct ChunkState(pub u64);
 
-impl State {
+impl ChunkState {
     /// The chunk is the current one of `lane`; its count is in the lane's cursor.
-    pub const fn open(ticket: u64, lane: u32) -> State {
-        State(ticket << TICKET_SHIFT | OPEN | lane as u64)
+    pub const fn open(ticket: u64, lane: u32) -> ChunkState {
+        ChunkState(ticket << TICKET_SHIFT | OPEN | lane as u64)
     }
 
     /// The chunk is finished, and holds `count` entries.
-    pub const fn closed(ticket: u64, count: u32) -> State {
-        State(ticket << TICKET_SHIFT | count as u64)
+    pub const fn closed(ticket: u64, count: u32) -> ChunkState {
+        ChunkState(ticket << TICKET_SHIFT | count as u64)
     }
 
     /// The ticket; 0 when the chunk was never taken.
@@ -202,9 +202,9 @@ mod tests {
             for low in [0, 1, 1024, MAX_COUNT] {
                 let c = Cursor::new(ticket, low);
                 assert_eq!((c.ticket(), c.count()), (ticket, low));
-                let s = State::open(ticket, low);
+                let s = ChunkState::open(ticket, low);
                 assert_eq!((s.ticket(), s.lane()), (ticket, Some(low)));
-                let s = State::closed(ticket, low);
+                let s = ChunkState::closed(ticket, low);
                 assert_eq!((s.ticket(), s.lane(), s.count()), (ticket, None, low));
             }
         }

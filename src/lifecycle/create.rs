@@ -19,15 +19,15 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use super::held::refuse_used;
-use super::sizes::{Plan, Size, Sizes};
+use super::file_lock::refuse_used;
+use super::sizes::{Plan, SizeCandidate, Sizes};
 use super::staging::Staging;
 use super::{LOOKS, check_clock, former, locked_at, magic};
-use crate::clock::Choice;
+use crate::clock::ClockChoice;
 use crate::error::{Error, Result};
 use crate::layout::{self, Bound};
 use crate::ring::lanes;
-use crate::segment::{self, Segment, Use};
+use crate::segment::{self, TimelineMapping, Use};
 use crate::shm::{self, LockFile, Name, NoReserve, Patience, Record, Room, Shortage, Trust};
 
 /// How often a creator asks for space while another creator has it.
@@ -38,7 +38,7 @@ const ATTEMPTS: u32 = 100;
 /// kept: see `former`.
 ///
 /// Returns the lifecycle lock of the new timeline, still held, so that its creator joins it first.
-pub fn create(name: &Name, plan: &Plan) -> Result<(Segment, LockFile)> {
+pub fn create(name: &Name, plan: &Plan) -> Result<(TimelineMapping, LockFile)> {
     let trust = &plan.trust;
     check_clock(name.given())?;
     let mut sizes = Sizes::of(plan)?;
@@ -112,11 +112,11 @@ fn shortage(error: &Error) -> Option<(Shortage, u64)> {
     }
 }
 
-fn build(name: &Name, staging: &Staging, size: &Size) -> Result<Segment> {
+fn build(name: &Name, staging: &Staging, size: &SizeCandidate) -> Result<TimelineMapping> {
     use std::os::unix::fs::FileExt;
     let file = staging.file();
     let geometry = &size.geometry;
-    let clock = Choice::detect();
+    let clock = ClockChoice::detect();
     let fail = |doing, e| Error::io(doing, name.given(), e);
     let too_little = |Shortage { bound, free }| Error::NoSpace {
         path: name.given().to_path_buf(),
@@ -137,7 +137,7 @@ fn build(name: &Name, staging: &Staging, size: &Size) -> Result<Segment> {
     let mut header = segment::new_header(geometry, &clock, size.reduced);
     file.write_all_at(header.bytes_mut(), 0)
         .map_err(|e| fail("write the header of", e))?;
-    let segment = Segment::load(name, file, Use::Log).map_err(|error| match &error {
+    let segment = TimelineMapping::load(name, file, Use::Log).map_err(|error| match &error {
         // Of a limit that is not known, or not a page more may be locked (`mlockall`).
         Error::Io { source, .. } if is_short_of_addresses(source) => too_little(Shortage {
             bound: Bound::AddressSpace,

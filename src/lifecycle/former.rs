@@ -11,11 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::held::{Held, living};
+use super::file_lock::{FileLock, living};
 use super::{magic, open_existing, trusted, users};
 use crate::access::Owner;
 use crate::layout;
-use crate::segment::{Segment, Use};
+use crate::segment::{TimelineMapping, Use};
 use crate::shm::{self, Name, Patience, Trust};
 
 const SUFFIX: &str = ".prev";
@@ -66,14 +66,17 @@ fn suffixes(name: &Name, trust: &Trust) -> Vec<String> {
 
 /// Maps for reading, one by one, the kept timelines of `name`: those of root, of our own user, and
 /// of `user`. One with a writer was not kept: a program created it at that name.
-pub fn attach_kept(name: &Name, user: Option<u32>) -> impl Iterator<Item = (Segment, File)> {
+pub fn attach_kept(
+    name: &Name,
+    user: Option<u32>,
+) -> impl Iterator<Item = (TimelineMapping, File)> {
     let trust = Trust { user, group: None };
     let attach = move |suffix: String| {
         let name = name.beside(&suffix);
         let file = open_existing(&name, false).ok()?;
         // The name may lead to another file by now, or be a link.
         trusted(name.given(), &file, &trust).ok()?;
-        let segment = Segment::load(&name, &file, Use::Read).ok()?;
+        let segment = TimelineMapping::load(&name, &file, Use::Read).ok()?;
         living(&name, &file).is_empty().then_some((segment, file))
     };
     suffixes(name, &trust).into_iter().filter_map(attach)
@@ -121,7 +124,7 @@ pub fn taken(file: &File) -> u64 {
     blocks.saturating_mul(512)
 }
 
-fn replaceable(name: &Name, trust: &Trust) -> Option<(Name, Held)> {
+fn replaceable(name: &Name, trust: &Trust) -> Option<(Name, FileLock)> {
     suffixes(name, trust).into_iter().find_map(|suffix| {
         let at = name.beside(&suffix);
         match found_at(&at, trust) {
@@ -135,7 +138,7 @@ fn replaceable(name: &Name, trust: &Trust) -> Option<(Name, Held)> {
 enum Found {
     Nothing,
     /// A timeline that we may replace, and that nobody writes to.
-    Replaceable(Held),
+    Replaceable(FileLock),
     Other,
 }
 
@@ -155,7 +158,7 @@ fn found_at(to: &Name, trust: &Trust) -> Found {
         return Found::Other;
     }
     // Who has its lock for longer is about to join it, or wants to harm us.
-    let held = Held::at(to, "replace", || Patience::MOMENT).and_then(|held| {
+    let held = FileLock::at(to, "replace", || Patience::MOMENT).and_then(|held| {
         let unused = held.map(|held| held.unused(to));
         unused.transpose()
     });

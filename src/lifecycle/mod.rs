@@ -1,20 +1,20 @@
 //! The life of a timeline: creating, joining, keeping the former one, removing.
 //!
 //! After each wait for a lock, the name is looked up again, because the file may have been renamed
-//! meanwhile. A name is given to another file, or taken away, only as held.rs says.
+//! meanwhile. A name is given to another file, or taken away, only as file_lock.rs says.
 //!
 //! create.rs creates in the requested size or as large as fits at each start (sizes.rs), in a file
 //! beside the name (staging.rs); former.rs names the kept timelines.
 
 mod create;
+mod file_lock;
 mod former;
-mod held;
 mod sizes;
 mod staging;
 
 pub use create::create;
+pub use file_lock::FileLock;
 pub use former::{attach_kept, is_former, name_before};
-pub use held::Held;
 pub use sizes::Plan;
 pub use staging::{is_being_created, is_staging};
 
@@ -28,7 +28,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::layout;
 use crate::ring::roster;
-use crate::segment::{Segment, Use};
+use crate::segment::{TimelineMapping, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience, Trust};
 
 /// How often a name is looked up that leads to another file each time. Only an attacker replaces it
@@ -91,7 +91,7 @@ fn locked_at(
 }
 
 /// Maps the timeline at `name` for writing, and returns it with its lifecycle lock held.
-pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(Segment, LockFile)> {
+pub fn join(name: &Name, purpose: Use, trust: &Trust) -> Result<(TimelineMapping, LockFile)> {
     join_within(name, purpose, trust, || Patience::SECONDS)
 }
 
@@ -101,7 +101,7 @@ pub fn join_within(
     purpose: Use,
     trust: &Trust,
     patience: fn() -> Patience,
-) -> Result<(Segment, LockFile)> {
+) -> Result<(TimelineMapping, LockFile)> {
     let path = name.given();
     check_clock(path)?;
     let open = || open_existing(name, true).map(Some);
@@ -109,7 +109,7 @@ pub fn join_within(
     let Some(lock) = lock else {
         return Err(Error::NotFound { path: path.into() });
     };
-    let segment = Segment::load(name, lock.file(), purpose)?;
+    let segment = TimelineMapping::load(name, lock.file(), purpose)?;
     match segment.this_boot {
         Some(true) => Ok((segment, lock)),
         Some(false) => Err(Error::OtherBoot { path: path.into() }),
@@ -118,7 +118,7 @@ pub fn join_within(
 }
 
 /// Like [`join`], for logging; `None` if the timeline has no writers any more.
-pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(Segment, LockFile)>> {
+pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(TimelineMapping, LockFile)>> {
     let (segment, lock) = join(name, Use::Log, trust)?;
     // The lifecycle lock keeps others from joining. So it gets no writers from here on, either.
     let users = roster::users(&segment.map, &segment.geometry, lock.file());
@@ -127,9 +127,9 @@ pub fn join_living(name: &Name, trust: &Trust) -> Result<Option<(Segment, LockFi
 }
 
 /// Maps the timeline or snapshot at `name` for reading.
-pub fn attach(name: &Name) -> Result<(Segment, File)> {
+pub fn attach(name: &Name) -> Result<(TimelineMapping, File)> {
     let file = open_existing(name, false)?;
-    let segment = Segment::load(name, &file, Use::Read)?;
+    let segment = TimelineMapping::load(name, &file, Use::Read)?;
     if !segment.facts.snapshot {
         check_clock(name.given())?;
     }
@@ -159,8 +159,10 @@ pub fn unlink(path: impl AsRef<Path>) -> Result<()> {
         return Ok(());
     }
     // Without its lock if somebody keeps that: to remove a timeline is the remedy against this.
-    let held = match Held::at(&name, "remove", || Patience::MOMENT) {
-        Err(Error::Locked { .. }) => open_existing(&name, false).map(|file| Some(Held::Open(file))),
+    let held = match FileLock::at(&name, "remove", || Patience::MOMENT) {
+        Err(Error::Locked { .. }) => {
+            open_existing(&name, false).map(|file| Some(FileLock::Open(file)))
+        }
         other => other,
     };
     take_away(&name, held?)
@@ -191,15 +193,15 @@ pub fn remove(path: impl AsRef<Path>) -> Result<()> {
     if staging::remove(&name)? {
         return Ok(());
     }
-    let held = Held::at(&name, "remove", || Patience::SECONDS)?;
+    let held = FileLock::at(&name, "remove", || Patience::SECONDS)?;
     if let Some(held) = &held {
-        Segment::load(&name, held.file(), Use::Read)?;
+        TimelineMapping::load(&name, held.file(), Use::Read)?;
     }
     take_away(&name, held.map(|held| held.unused(&name)).transpose()?)
 }
 
 /// Removes the name of a file that is held, if it is a timeline.
-fn take_away(name: &Name, held: Option<Held>) -> Result<()> {
+fn take_away(name: &Name, held: Option<FileLock>) -> Result<()> {
     let path = name.given();
     let held = held.ok_or_else(|| Error::NotFound { path: path.into() })?;
     let found = magic(path, held.file())?;
@@ -218,7 +220,7 @@ fn take_away(name: &Name, held: Option<Held>) -> Result<()> {
 pub fn replace(name: &Name, with: &Path) -> Result<()> {
     let fail = |e| Error::io("rename", name.given(), e);
     for _ in 0..LOOKS {
-        let Some(held) = Held::at(name, "replace", || Patience::SECONDS)? else {
+        let Some(held) = FileLock::at(name, "replace", || Patience::SECONDS)? else {
             match shm::rename_new(with, name.file()) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => return other.map_err(fail),
@@ -234,14 +236,14 @@ pub fn replace(name: &Name, with: &Path) -> Result<()> {
 /// Removes a file of any kind, unless it is a timeline with a writer.
 pub fn remove_file(name: &Name) -> Result<()> {
     let fail = |e| Error::io("remove", name.given(), e);
-    let held = Held::at(name, "remove", || Patience::SECONDS)?;
+    let held = FileLock::at(name, "remove", || Patience::SECONDS)?;
     let _held = held.map(|held| held.unused(name)).transpose()?;
     std::fs::remove_file(name.file()).map_err(fail)
 }
 
 /// An error if living processes write to a timeline at `name`.
 pub fn refuse_living(name: &Name) -> Result<()> {
-    let held = Held::at(name, "replace", || Patience::SECONDS)?;
+    let held = FileLock::at(name, "replace", || Patience::SECONDS)?;
     held.map(|held| held.unused(name)).transpose().map(drop)
 }
 
@@ -249,7 +251,7 @@ pub fn refuse_living(name: &Name) -> Result<()> {
 ///
 /// # Errors
 /// Those of attaching.
-pub fn users(path: impl AsRef<Path>) -> Result<Vec<roster::Writer>> {
+pub fn users(path: impl AsRef<Path>) -> Result<Vec<roster::WriterProcess>> {
     let name = Name::new(path.as_ref())?;
     let (segment, file) = attach(&name)?;
     let live = !segment.facts.snapshot;

@@ -49,7 +49,7 @@ pub struct Sizes {
 
 /// One size to try.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct SizeCandidate {
     /// The size.
     pub geometry: Geometry,
     /// Why it is not the default.
@@ -99,14 +99,14 @@ impl Sizes {
     }
 
     /// The one to try now.
-    pub fn now(&self) -> Size {
+    pub fn now(&self) -> SizeCandidate {
         let geometry = self.all[self.at];
         let (demand, beside) = match (self.is_asked, self.at == self.last()) {
             (true, _) => (Demand::Asked, 0),
             (false, true) => (Demand::Least, 0),
             (false, false) => (Demand::Default, self.kept.beside(&geometry)),
         };
-        Size {
+        SizeCandidate {
             geometry,
             reduced: self.shortage,
             demand,

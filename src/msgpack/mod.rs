@@ -9,6 +9,8 @@ pub mod marker;
 mod read;
 mod write;
 
-pub use read::{Head, Input, all_integers, whole_values};
+pub use read::{Head, Unpacker, all_integers, whole_values};
 pub use rmp::Marker;
-pub use write::{Fields, List, Packed, array16, packed, packed_signed, put, put_packed, uint64};
+pub use write::{
+    FieldWriter, ListWriter, Packed, array16, packed, packed_signed, put, put_packed, uint64,
+};

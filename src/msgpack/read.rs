@@ -69,9 +69,9 @@ static SIZES: [u8; 256] = {
 
 /// Bytes that are read: `None` from its functions means that they are not msgpack.
 #[derive(Clone, Copy)]
-pub struct Input<'a>(pub &'a [u8]);
+pub struct Unpacker<'a>(pub &'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> Unpacker<'a> {
     #[inline(always)]
     fn array<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
         let (bytes, rest) = self.0.split_first_chunk()?;
@@ -353,7 +353,7 @@ impl<'a> Input<'a> {
             let (first, behind) = rest.split_first()?;
             rest = match SIZES[usize::from(*first)] {
                 NO_NUMBER => {
-                    let mut other = Input(rest);
+                    let mut other = Unpacker(rest);
                     other.skip().map(|()| other.0)?
                 }
                 size => behind.get(usize::from(size)..)?,
@@ -390,7 +390,7 @@ impl<'a> Input<'a> {
 
 /// How many whole values stand at the beginning of these bytes, and the bytes of them.
 pub fn whole_values(bytes: &[u8]) -> (u32, &[u8]) {
-    let mut input = Input(bytes);
+    let mut input = Unpacker(bytes);
     let (mut count, mut rest) = (0, bytes.len());
     while rest > 0 && count < u32::MAX && input.skip().is_some() {
         count += 1;
@@ -401,7 +401,7 @@ pub fn whole_values(bytes: &[u8]) -> (u32, &[u8]) {
 
 /// Whether these values are all integers, which are then in `integers`.
 pub fn all_integers(values: &[u8], integers: &mut Vec<i64>) -> bool {
-    let mut input = Input(values);
+    let mut input = Unpacker(values);
     integers.clear();
     while !input.0.is_empty() {
         let Some(integer) = input.head().and_then(|head| head.integer()) else {
@@ -437,35 +437,35 @@ mod tests {
         ];
         for value in values {
             let bytes = [value, &[42]].concat();
-            let mut input = Input(&bytes);
+            let mut input = Unpacker(&bytes);
             assert_eq!(input.skip(), Some(()), "{value:02x?}");
             assert_eq!(input.number(), Some(Some(42)), "{value:02x?}");
             for cut in 0..value.len() {
                 assert_eq!(
-                    Input(&value[..cut]).skip(),
+                    Unpacker(&value[..cut]).skip(),
                     None,
                     "{value:02x?} cut at {cut}"
                 );
             }
         }
-        assert_eq!(Input(&[0xc1]).skip(), None);
+        assert_eq!(Unpacker(&[0xc1]).skip(), None);
     }
 
     #[test]
     fn deep_nesting_and_promises_do_no_harm() {
         let deep = vec![0x91; 1 << 20];
-        assert_eq!(Input(&deep).skip(), None);
+        assert_eq!(Unpacker(&deep).skip(), None);
         let promise = [0xdd, 0xff, 0xff, 0xff, 0xff, 1];
-        assert_eq!(Input(&promise).skip(), None);
-        assert_eq!(Input(&promise).numbers(&mut Vec::new()), None);
-        assert_eq!(Input(&[0xc6, 0xff, 0xff, 0xff, 0xff, 1]).bytes(), None);
+        assert_eq!(Unpacker(&promise).skip(), None);
+        assert_eq!(Unpacker(&promise).numbers(&mut Vec::new()), None);
+        assert_eq!(Unpacker(&[0xc6, 0xff, 0xff, 0xff, 0xff, 1]).bytes(), None);
     }
 
     #[test]
     fn arguments_are_integers_or_whatever_stands_there() {
         let mut integers = vec![9];
         let mut read = |bytes: &[u8]| {
-            let (mut input, mut passed) = (Input(bytes), Input(bytes));
+            let (mut input, mut passed) = (Unpacker(bytes), Unpacker(bytes));
             let items = input.arguments(&mut integers).map(<[u8]>::to_vec);
             assert_eq!(passed.pass_arguments().is_some(), items.is_some());
             if items.is_some() {

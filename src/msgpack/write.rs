@@ -116,15 +116,15 @@ pub fn put_packed(out: &mut Vec<u8>, number: Packed) {
 
 /// The fields of a record, put together before it is known how many there are.
 #[derive(Default)]
-pub struct Fields {
+pub struct FieldWriter {
     body: Vec<u8>,
     count: u32,
 }
 
 /// The items of a list within a field; nothing where one is not known.
-pub struct List<'a>(&'a mut Vec<u8>);
+pub struct ListWriter<'a>(&'a mut Vec<u8>);
 
-impl List<'_> {
+impl ListWriter<'_> {
     /// Text.
     pub fn text(&mut self, text: Option<&str>) {
         match text {
@@ -142,7 +142,7 @@ impl List<'_> {
     }
 }
 
-impl Fields {
+impl FieldWriter {
     fn key(&mut self, field: u8) -> &mut Vec<u8> {
         self.body.push(field);
         self.count += 1;
@@ -203,12 +203,12 @@ impl Fields {
     }
 
     /// A list of lists of three items, if there are any.
-    pub fn lists<T>(&mut self, field: u8, all: &[T], mut list: impl FnMut(&T, &mut List)) {
+    pub fn lists<T>(&mut self, field: u8, all: &[T], mut list: impl FnMut(&T, &mut ListWriter)) {
         if !all.is_empty() {
             let body = self.array(field, all.len());
             for one in all {
                 encode::write_array_len(body, 3).expect(INFALLIBLE);
-                list(one, &mut List(body));
+                list(one, &mut ListWriter(body));
             }
         }
     }
@@ -239,7 +239,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::msgpack::Input;
+    use crate::msgpack::Unpacker;
 
     #[test]
     fn numbers_are_packed_as_rmp_packs_them() {
@@ -248,7 +248,7 @@ mod tests {
             let (mut unsigned, mut signed) = (Vec::new(), Vec::new());
             encode::write_uint(&mut unsigned, value).unwrap();
             encode::write_sint(&mut signed, value as i64).unwrap();
-            let mut fields = Fields::default();
+            let mut fields = FieldWriter::default();
             fields.number(9, Some(value));
             fields.integers(10, &[value as i64]);
             let expected = [&[9], &unsigned[..], &[10, 0x91], &signed].concat();
@@ -259,18 +259,18 @@ mod tests {
     #[test]
     fn what_has_a_fixed_size_is_read_again() {
         let bytes = [&array16(0x0102)[..], &uint64(3), &uint64(u64::MAX)].concat();
-        let mut input = Input(&bytes);
+        let mut input = Unpacker(&bytes);
         assert_eq!(input.array16(), Some(0x0102));
         assert_eq!((input.uint64(), input.uint64()), (Some(3), Some(u64::MAX)));
         // The same values in another encoding are not taken.
-        assert_eq!(Input(&[0x92, 1, 2]).array16(), None);
-        assert_eq!(Input(&[0xce, 0, 0, 0, 1, 1, 1, 1, 1]).uint64(), None);
+        assert_eq!(Unpacker(&[0x92, 1, 2]).array16(), None);
+        assert_eq!(Unpacker(&[0xce, 0, 0, 0, 1, 1, 1, 1, 1]).uint64(), None);
     }
 
     #[test]
     fn values_are_written_as_far_as_they_are_whole() {
         let values = [0xd2, 0, 0, 0, 7, 0x91, 0xc0, 0xd9, 3, b'a'];
-        let (mut fields, mut out) = (Fields::default(), Vec::new());
+        let (mut fields, mut out) = (FieldWriter::default(), Vec::new());
         fields.values(10, &values);
         fields.values(11, &[0xd9]);
         fields.finish(1, &mut out);

@@ -15,7 +15,7 @@ use crate::sync::{AtomicU64, Ordering, fence};
 
 /// The executable of a process, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Executable {
+pub struct ProcessExecutable {
     /// Its path, as the kernel told the process; at most 255 bytes.
     pub path: String,
     /// Its bytes.
@@ -38,7 +38,7 @@ pub struct Joined {
     /// Ticks when it left, or was found dead.
     pub left: Option<u64>,
     /// Its executable; `None` without /proc.
-    pub executable: Option<Arc<Executable>>,
+    pub executable: Option<Arc<ProcessExecutable>>,
     /// Which version of that file it is.
     pub version: Option<FileVersion>,
     /// Its own description, by which it may be found to live.
@@ -114,7 +114,7 @@ fn read(copy: &[u8], again: &Process) -> Option<Joined> {
         joined: number(&record.joined),
         left: known(number(&record.left)).map(|left| left & !FOUND_DEAD),
         executable: (!path.is_empty()).then(|| {
-            Arc::new(Executable {
+            Arc::new(ProcessExecutable {
                 path,
                 size,
                 sha1: (sha1 != [0; 20]).then_some(sha1),

@@ -13,7 +13,7 @@ use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// The state of one handle in a process. A forked child does not inherit it.
 #[repr(C, align(4096))]
-pub struct Page {
+pub struct HandlePage {
     /// The handle's key while it is open in this process; 0 = closed, or a forked child that has
     /// not joined.
     pub key: AtomicU64,
@@ -29,9 +29,9 @@ pub struct Page {
     hold: AtomicPtr<()>,
 }
 
-const PAGE: usize = size_of::<Page>();
+const PAGE: usize = size_of::<HandlePage>();
 
-static PAGES: [AtomicPtr<Page>; MAX_OPEN] =
+static PAGES: [AtomicPtr<HandlePage>; MAX_OPEN] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_OPEN];
 /// One bit per index in use. A fork copies it, and the handles as well.
 static USED: AtomicU64 = AtomicU64::new(0);
@@ -44,18 +44,18 @@ static NUMBERS: [AtomicU32; MAX_OPEN] = [const { AtomicU32::new(0) }; MAX_OPEN];
 const _: () = assert!(MAX_OPEN == 64);
 
 /// An index that belongs to one handle until it is dropped, and the key of that handle.
-pub struct Index {
+pub struct HandleIndex {
     index: usize,
     key: u64,
-    page: &'static Page,
+    page: &'static HandlePage,
 }
 
-impl Index {
+impl HandleIndex {
     /// A free index; `None` if all are in use.
     ///
     /// # Errors
     /// Those of [`fork_wiped`]: no memory, or a kernel before 4.14.
-    pub fn claim() -> io::Result<Option<Index>> {
+    pub fn claim() -> io::Result<Option<HandleIndex>> {
         let index = loop {
             let used = USED.load(Ordering::Relaxed);
             let free = (!used).trailing_zeros();
@@ -83,7 +83,7 @@ impl Index {
         let key = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
         // Relaxed: whoever asks about this number has the handle already.
         NUMBERS[index].store(key as u32, Ordering::Relaxed);
-        Ok(page(index).map(|page| Index { index, key, page }))
+        Ok(page(index).map(|page| HandleIndex { index, key, page }))
     }
 
     /// The index of the handle's state in each thread.
@@ -99,12 +99,12 @@ impl Index {
     }
 
     /// The page that a fork wipes.
-    pub fn page(&self) -> &'static Page {
+    pub fn page(&self) -> &'static HandlePage {
         self.page
     }
 
     /// From here on ending threads find the handle at `owner`, which must stay valid until
-    /// [`Index::close`].
+    /// [`HandleIndex::close`].
     pub fn open(&self, owner: *const ()) {
         self.page.owner.store(owner.cast_mut(), Ordering::Relaxed);
         // Release, pairs with the SeqCst load in `pinned`: with the key, the owner is there.
@@ -124,7 +124,7 @@ impl Index {
         unsafe { let_go(former) };
     }
 
-    /// Ends [`Index::hold`].
+    /// Ends [`HandleIndex::hold`].
     pub fn let_go(&self) {
         let hold = self.page.hold.swap(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: as in `hold`.
@@ -148,7 +148,7 @@ impl Index {
     }
 }
 
-impl Drop for Index {
+impl Drop for HandleIndex {
     fn drop(&mut self) {
         self.close(None);
         self.let_go();
@@ -158,7 +158,7 @@ impl Drop for Index {
     }
 }
 
-fn page(index: usize) -> Option<&'static Page> {
+fn page(index: usize) -> Option<&'static HandlePage> {
     let page = PAGES[index % MAX_OPEN].load(Ordering::Acquire);
     // SAFETY: null, or a page from `fork_wiped` of this size, never unmapped, and its zeros are
     // valid atomics; a fork wipes it to zeros again.

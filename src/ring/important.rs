@@ -15,7 +15,7 @@ use crate::layout::words::Entry;
 use crate::sync::Ordering;
 
 /// The words of the region, in any kind of memory. Callers keep indices below the capacity.
-pub trait Region {
+pub trait ImportantRegion {
     /// The order of the commit. It pairs with the Acquire in [`entry`]. Changed only to test that
     /// the model checker notices.
     const COMMIT: Ordering = Ordering::Release;
@@ -46,7 +46,7 @@ pub trait Region {
 ///
 /// It adds, and does not compare and swap: a thread that is interrupted by a handler which logs at
 /// each attempt would never come to an end.
-pub fn take<R: Region>(region: &R, entries: u32) -> Option<u32> {
+pub fn take<R: ImportantRegion>(region: &R, entries: u32) -> Option<u32> {
     let fits = |taken: u64| {
         let end = taken.checked_add(entries.into())?;
         (end <= region.capacity().into()).then_some(taken as u32)
@@ -59,13 +59,13 @@ pub fn take<R: Region>(region: &R, entries: u32) -> Option<u32> {
 }
 
 /// Commits an event whose other words are written: stores its ticks, which are not 0.
-pub fn commit<R: Region>(region: &R, first: u32, ticks: u64) {
+pub fn commit<R: ImportantRegion>(region: &R, first: u32, ticks: u64) {
     // Release, pairs with the Acquire in `entry`.
     region.word(first, 0).store(ticks, R::COMMIT);
 }
 
 /// How many entries to look at.
-pub fn taken<R: Region>(region: &R) -> u32 {
+pub fn taken<R: ImportantRegion>(region: &R) -> u32 {
     // Relaxed: a reader that knows of an event has seen a later store of its writer, and so this.
     let taken = region.taken().load(Ordering::Relaxed);
     taken.min(region.capacity().into()) as u32
@@ -73,7 +73,7 @@ pub fn taken<R: Region>(region: &R) -> u32 {
 
 /// The entry at `index`; `None` if it was not written yet. If it is the first of an event, that
 /// event is committed, and the entries behind it can be read as well.
-pub fn entry<R: Region>(region: &R, index: u32) -> Option<Entry> {
+pub fn entry<R: ImportantRegion>(region: &R, index: u32) -> Option<Entry> {
     // Acquire, pairs with the Release in `commit`.
     let ticks = region.word(index, 0).load(Ordering::Acquire);
     (ticks != 0).then(|| region.copy(index))

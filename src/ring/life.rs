@@ -57,7 +57,7 @@ impl KernelProcess {
 
 /// The knowledge about a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum Liveness {
     /// A process of that id runs, and nothing says that it is another.
     Runs,
     /// It runs, and its first thread has ended: /proc shows neither its memory nor its files.
@@ -69,16 +69,16 @@ pub enum Seen {
 }
 
 /// The point of view on other processes: the calling process, and its /proc.
-pub struct View {
+pub struct ProcessView {
     me: KernelProcess,
     /// Whether /proc has the ids of our pid namespace.
     proc_is_ours: bool,
 }
 
-impl View {
+impl ProcessView {
     /// The view of the calling process. Does not allocate.
-    pub fn here() -> View {
-        View {
+    pub fn here() -> ProcessView {
+        ProcessView {
             me: KernelProcess::me(),
             proc_is_ours: proc_is_ours(),
         }
@@ -94,30 +94,30 @@ impl View {
     }
 
     /// The state of a process, as far as it is known.
-    pub fn see(&self, process: &KernelProcess) -> Seen {
+    pub fn see(&self, process: &KernelProcess) -> Liveness {
         if !self.shares_pids_with(process) {
-            return Seen::Unknown;
+            return Liveness::Unknown;
         }
         // The kernel answers for our own pid namespace, whatever is mounted at /proc or hidden in
         // it.
         if !process_exists(process.pid) {
-            return Seen::Gone;
+            return Liveness::Gone;
         }
         if !self.proc_is_ours {
-            return Seen::Unknown;
+            return Liveness::Unknown;
         }
         let mut text = [0; 32];
         let Some(seen) = proc_path(process.pid, "stat", &mut text).and_then(stat) else {
-            return Seen::Unknown;
+            return Liveness::Unknown;
         };
         // A process that had no free descriptor when it joined could not read its start.
         let comparable = process.start != 0 && process.time_namespace == self.me.time_namespace;
         if seen.gone || (comparable && seen.start != process.start) {
-            return Seen::Gone;
+            return Liveness::Gone;
         }
         match seen.headless {
-            true => Seen::Headless,
-            false => Seen::Runs,
+            true => Liveness::Headless,
+            false => Liveness::Runs,
         }
     }
 }
@@ -182,29 +182,29 @@ mod tests {
         assert_eq!(me.pid, std::process::id());
         assert!(stat(c"/proc/self/stat").is_some_and(|s| !s.gone));
         assert!(stat(c"/proc/0/stat").is_none());
-        let view = View::here();
+        let view = ProcessView::here();
         assert!(view.proc_is_ours && view.is_me(&me));
-        assert_eq!(view.see(&me), Seen::Runs);
+        assert_eq!(view.see(&me), Liveness::Runs);
     }
 
     #[test]
     fn nothing_is_concluded_from_other_namespaces_or_what_is_not_known() {
-        let (view, me) = (View::here(), KernelProcess::me());
+        let (view, me) = (ProcessView::here(), KernelProcess::me());
         let with = |change: fn(&mut KernelProcess)| {
             let mut process = me;
             change(&mut process);
             view.see(&process)
         };
-        assert_eq!(with(|w| w.start += 1), Seen::Gone);
-        assert_eq!(with(|w| w.start = 0), Seen::Runs);
-        assert_eq!(with(|w| w.pid = u32::MAX), Seen::Gone);
-        assert_eq!(with(|w| w.pid_namespace += 1), Seen::Unknown);
-        assert_eq!(with(|w| w.pid_namespace = 0), Seen::Unknown);
+        assert_eq!(with(|w| w.start += 1), Liveness::Gone);
+        assert_eq!(with(|w| w.start = 0), Liveness::Runs);
+        assert_eq!(with(|w| w.pid = u32::MAX), Liveness::Gone);
+        assert_eq!(with(|w| w.pid_namespace += 1), Liveness::Unknown);
+        assert_eq!(with(|w| w.pid_namespace = 0), Liveness::Unknown);
         // The same process, with its start as shown in another time namespace.
         let shifted = |w: &mut KernelProcess| {
             w.start += 100_000;
             w.time_namespace += 1;
         };
-        assert_eq!(with(shifted), Seen::Runs);
+        assert_eq!(with(shifted), Liveness::Runs);
     }
 }

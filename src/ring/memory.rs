@@ -7,7 +7,7 @@ use super::{Storage, important};
 use crate::layout::records::{Chunk, Lane};
 use crate::layout::words::Entry;
 use crate::layout::{ENTRY_SIZE, ENTRY_WORDS, Geometry, Header};
-use crate::shm::{Mapping, Place};
+use crate::shm::{Mapping, RecordAccess};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The words of a mapped ring.
@@ -145,7 +145,7 @@ impl Storage for Shared {
     }
 }
 
-impl important::Region for Shared {
+impl important::ImportantRegion for Shared {
     type Word<'a> = &'a AtomicU64;
 
     fn capacity(&self) -> u32 {
@@ -182,17 +182,17 @@ impl Observed {
 
     /// The record of a lane.
     #[inline]
-    pub fn lane(&self, lane: u32) -> Place<'_, Lane> {
+    pub fn lane(&self, lane: u32) -> RecordAccess<'_, Lane> {
         match &self.mapped {
-            Some(ring) => Place::Mapped(ring.lane(lane)),
+            Some(ring) => RecordAccess::Mapped(ring.lane(lane)),
             None => self.mapping.record(self.geometry.lane().at(lane)),
         }
     }
 
     #[inline]
-    fn chunk(&self, chunk: u32) -> Place<'_, Chunk> {
+    fn chunk(&self, chunk: u32) -> RecordAccess<'_, Chunk> {
         match &self.mapped {
-            Some(ring) => Place::Mapped(ring.chunk(chunk)),
+            Some(ring) => RecordAccess::Mapped(ring.chunk(chunk)),
             None => {
                 let index = chunk & (self.geometry.chunks - 1);
                 self.mapping.record(self.geometry.chunk().at(index))
@@ -209,7 +209,7 @@ impl Observed {
     }
 }
 
-impl super::Word for Place<'_, AtomicU64> {
+impl super::Word for RecordAccess<'_, AtomicU64> {
     #[inline]
     fn load(&self, order: Ordering) -> u64 {
         self.load(order)
@@ -233,7 +233,7 @@ impl super::Word for Place<'_, AtomicU64> {
 }
 
 impl Storage for Observed {
-    type Word<'a> = Place<'a, AtomicU64>;
+    type Word<'a> = RecordAccess<'a, AtomicU64>;
 
     fn chunk_entries(&self) -> u32 {
         self.geometry.chunk_entries
@@ -244,33 +244,33 @@ impl Storage for Observed {
     fn lanes(&self) -> u32 {
         self.geometry.lanes()
     }
-    fn next_ticket(&self) -> Place<'_, AtomicU64> {
+    fn next_ticket(&self) -> RecordAccess<'_, AtomicU64> {
         self.mapping.header().field(|header| &header.next_ticket)
     }
     #[inline]
-    fn cursor(&self, lane: u32) -> Place<'_, AtomicU64> {
+    fn cursor(&self, lane: u32) -> RecordAccess<'_, AtomicU64> {
         self.lane(lane).field(|lane| &lane.cursor)
     }
     #[inline]
-    fn state(&self, chunk: u32) -> Place<'_, AtomicU64> {
+    fn state(&self, chunk: u32) -> RecordAccess<'_, AtomicU64> {
         self.chunk(chunk).field(|chunk| &chunk.state)
     }
     #[inline]
-    fn before(&self, chunk: u32) -> Place<'_, AtomicU64> {
+    fn before(&self, chunk: u32) -> RecordAccess<'_, AtomicU64> {
         self.chunk(chunk).field(|chunk| &chunk.before)
     }
     #[inline]
-    fn chunk_lane(&self, chunk: u32) -> Place<'_, AtomicU64> {
+    fn chunk_lane(&self, chunk: u32) -> RecordAccess<'_, AtomicU64> {
         self.chunk(chunk).field(|chunk| &chunk.lane)
     }
     #[inline]
-    fn opened(&self, chunk: u32) -> Place<'_, AtomicU64> {
+    fn opened(&self, chunk: u32) -> RecordAccess<'_, AtomicU64> {
         self.chunk(chunk).field(|chunk| &chunk.opened)
     }
     #[inline]
-    fn word(&self, chunk: u32, index: u32, word: usize) -> Place<'_, AtomicU64> {
-        let entry: Place<'_, [AtomicU64; ENTRY_WORDS]> = match &self.mapped {
-            Some(ring) => Place::Mapped(ring.entry(chunk, index)),
+    fn word(&self, chunk: u32, index: u32, word: usize) -> RecordAccess<'_, AtomicU64> {
+        let entry: RecordAccess<'_, [AtomicU64; ENTRY_WORDS]> = match &self.mapped {
+            Some(ring) => RecordAccess::Mapped(ring.entry(chunk, index)),
             None => self.mapping.record(self.entry_at(chunk, index)),
         };
         entry.field(|words| &words[word % ENTRY_WORDS])
@@ -296,25 +296,25 @@ impl Observed {
     }
 }
 
-impl important::Region for Observed {
-    type Word<'a> = Place<'a, AtomicU64>;
+impl important::ImportantRegion for Observed {
+    type Word<'a> = RecordAccess<'a, AtomicU64>;
 
     fn capacity(&self) -> u32 {
         self.geometry.important_entries()
     }
-    fn taken(&self) -> Place<'_, AtomicU64> {
+    fn taken(&self) -> RecordAccess<'_, AtomicU64> {
         self.mapping
             .header()
             .field(|header| &header.important_taken)
     }
-    fn word(&self, index: u32, word: usize) -> Place<'_, AtomicU64> {
-        let entry: Place<'_, [AtomicU64; ENTRY_WORDS]> =
+    fn word(&self, index: u32, word: usize) -> RecordAccess<'_, AtomicU64> {
+        let entry: RecordAccess<'_, [AtomicU64; ENTRY_WORDS]> =
             self.mapping.record(self.important_at(index));
         entry.field(|words| &words[word % ENTRY_WORDS])
     }
     fn copy(&self, index: u32) -> Entry {
         if let Some(ring) = &self.mapped {
-            return important::Region::copy(ring, index);
+            return important::ImportantRegion::copy(ring, index);
         }
         // All at once, by one system call.
         let mut bytes = [0; ENTRY_SIZE as usize];

@@ -87,8 +87,6 @@ pub mod executables;
 #[cfg(not(loom))]
 pub mod handle;
 #[cfg(not(loom))]
-pub mod known;
-#[cfg(not(loom))]
 pub mod lanes;
 #[cfg(not(loom))]
 pub mod life;
@@ -108,6 +106,8 @@ pub mod processes;
 pub mod roster;
 #[cfg(not(loom))]
 pub mod rseq;
+#[cfg(not(loom))]
+pub mod statement_events;
 #[cfg(not(loom))]
 pub mod system_names;
 #[cfg(not(loom))]

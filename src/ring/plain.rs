@@ -5,7 +5,7 @@ use std::cell::Cell;
 use proptest::prelude::*;
 
 use super::{Storage, writer};
-use crate::layout::words::{Cursor, State};
+use crate::layout::words::{ChunkState, Cursor};
 use crate::sync::{AtomicU64, Ordering};
 
 /// A ring in plain memory.
@@ -103,8 +103,8 @@ pub fn damaged() -> impl Strategy<Value = Plain> {
             put(
                 ring.state(chunk),
                 match kind {
-                    0 => State::closed(ticket, lane.min(5)).0,
-                    _ => State::open(ticket, lane).0,
+                    0 => ChunkState::closed(ticket, lane.min(5)).0,
+                    _ => ChunkState::open(ticket, lane).0,
                 },
             );
             put(ring.before(chunk), before);

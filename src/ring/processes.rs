@@ -23,12 +23,12 @@
 
 use std::fs::File;
 
-use super::life::{KernelProcess, Seen, View, proc_path};
+use super::life::{KernelProcess, Liveness, ProcessView, proc_path};
 use super::memory::Shared;
 use super::{executables, handle, lanes, threads};
 use crate::layout::Geometry;
 use crate::layout::records::{FOUND_DEAD, Process};
-use crate::shm::{Lock, Mapping, Opening, Place, maps_file, process_name, store_bytes};
+use crate::shm::{Lock, Mapping, Opening, RecordAccess, maps_file, process_name, store_bytes};
 use crate::sync::{AtomicU64, Ordering, fence};
 
 /// The identity of the process in `slot`, as in lanes and thread records.
@@ -36,7 +36,11 @@ fn identity(generation: u64, slot: u32) -> u32 {
     (generation as u32) << 16 | (slot + 1)
 }
 
-pub(super) fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, Process> {
+pub(super) fn record<'a>(
+    map: &'a Mapping,
+    geometry: &Geometry,
+    slot: u32,
+) -> RecordAccess<'a, Process> {
     map.record(geometry.process().at(slot))
 }
 
@@ -48,8 +52,8 @@ pub(super) fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Pl
 /// seen to run and to have the file mapped. (After an exec, id and start are the same, but the
 /// mapping is gone.) Without a `file` to look for, it is alive as long as it runs.
 pub(super) fn writes(
-    view: &View,
-    record: &Place<Process>,
+    view: &ProcessView,
+    record: &RecordAccess<Process>,
     locked: bool,
     file: Option<&File>,
 ) -> bool {
@@ -64,14 +68,14 @@ pub(super) fn writes(
         return true;
     }
     match view.see(&process) {
-        Seen::Gone => false,
-        Seen::Unknown => locked,
+        Liveness::Gone => false,
+        Liveness::Unknown => locked,
         _ if locked => true,
         // The list of mappings ends with the first thread.
-        Seen::Headless => true,
+        Liveness::Headless => true,
         // The file may be mapped by this very call.
-        Seen::Runs if is_me => false,
-        Seen::Runs => file.is_none_or(|file| {
+        Liveness::Runs if is_me => false,
+        Liveness::Runs => file.is_none_or(|file| {
             let mut text = [0; 32];
             proc_path(process.pid, "maps", &mut text).is_none_or(|maps| maps_file(maps, file))
         }),
@@ -79,7 +83,7 @@ pub(super) fn writes(
 }
 
 /// The process of a record, by its own description.
-pub(super) fn kernel_process(record: &Place<Process>) -> KernelProcess {
+pub(super) fn kernel_process(record: &RecordAccess<Process>) -> KernelProcess {
     let number = |field: fn(&Process) -> &AtomicU64| record.field(field).load(Ordering::Relaxed);
     KernelProcess {
         pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
@@ -130,19 +134,19 @@ pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, now: u64) -> Optio
 }
 
 /// When it left, or was found dead; 0 = neither.
-pub(super) fn left(record: &Place<Process>) -> u64 {
+pub(super) fn left(record: &RecordAccess<Process>) -> u64 {
     // Acquire, pairs with the Releases in `leave` and `mark_if_dead`.
     record
         .field(|process| &process.left)
         .load(Ordering::Acquire)
 }
 
-fn has_left(record: &Place<Process>) -> bool {
+fn has_left(record: &RecordAccess<Process>) -> bool {
     left(record) != 0
 }
 
 /// Whether a handle of this process that we know has the identity in a record.
-fn is_joined(record: &Place<Process>) -> bool {
+fn is_joined(record: &RecordAccess<Process>) -> bool {
     let identity = record.field(|process| &process.identity);
     handle::is_joined(identity.load(Ordering::Relaxed))
 }
@@ -153,7 +157,7 @@ fn is_joined(record: &Place<Process>) -> bool {
 /// a slot, so nothing else needs a lock. Does not allocate.
 pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
     let map = ring.mapping();
-    let view = View::here();
+    let view = ProcessView::here();
     let me = KernelProcess::me();
     mark_a_dead(ring, geometry, opening, &view, ticks);
     let mut turn = None;
@@ -200,7 +204,13 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
 /// lanes are free. So processes that come one after the other each find the one before.
 // Not inline: a first event has a bound on its stack.
 #[inline(never)]
-fn mark_a_dead(ring: &Shared, geometry: &Geometry, opening: &Opening, view: &View, ticks: u64) {
+fn mark_a_dead(
+    ring: &Shared,
+    geometry: &Geometry,
+    opening: &Opening,
+    view: &ProcessView,
+    ticks: u64,
+) {
     let map = ring.mapping();
     for slot in 0..geometry.processes {
         let place = record(map, geometry, slot);
@@ -300,7 +310,7 @@ pub fn unlock(me: u32, opening: &Opening) {
 /// `opening` is the caller's own, `me` its own identity, which is skipped. Does not allocate.
 pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32, ticks: u64) -> u32 {
     let map = ring.mapping();
-    let view = View::here();
+    let view = ProcessView::here();
     let mut freed = 0;
     let mut owners = Owners::default();
     for slot in 0..geometry.processes {
@@ -364,7 +374,7 @@ pub fn notice_a_death(
     let Some(slot) = others(map, geometry, me).nth((turn % count) as usize) else {
         return;
     };
-    let view = View::here();
+    let view = ProcessView::here();
     let record = record(map, geometry, slot);
     // As in `reap`.
     if view.is_me(&kernel_process(&record)) && is_joined(&record) {

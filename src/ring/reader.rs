@@ -1,7 +1,7 @@
 //! The reader's half: inspects chunks, and copies them so that the copy is known to be whole.
 
 use super::{Storage, Word};
-use crate::layout::words::{Cursor, Entry, State};
+use crate::layout::words::{ChunkState, Cursor, Entry};
 use crate::sync::{Ordering, fence};
 
 /// The contents of a chunk at one moment.
@@ -49,7 +49,7 @@ pub struct Overwritten;
 pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
     for _ in 0..64 {
         // Acquire (pairs with the Release of the close): a closed chunk's entries are visible.
-        let state = State(ring.state(chunk).load(Ordering::Acquire));
+        let state = ChunkState(ring.state(chunk).load(Ordering::Acquire));
         if state.ticket() == 0 {
             return None;
         }
@@ -75,7 +75,7 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
         // Acquire fence, pairs with the release fence of the next taker: if the words read were the
         // taker's, the load below reads its ticket.
         fence(Ordering::Acquire);
-        if State(ring.state(chunk).load(Ordering::Relaxed)).ticket() != state.ticket() {
+        if ChunkState(ring.state(chunk).load(Ordering::Relaxed)).ticket() != state.ticket() {
             continue;
         }
         // Bounds checks, because other processes write this memory.
@@ -119,12 +119,12 @@ pub fn is_still<S: Storage>(ring: &S, seen: &Chunk) -> bool {
     // Acquire fence, pairs with the release fence between taking a chunk and writing into it: if
     // any word read before came from a later ticket, the load below sees that ticket.
     fence(Ordering::Acquire);
-    State(ring.state(seen.chunk).load(Ordering::Relaxed)).ticket() == seen.ticket
+    ChunkState(ring.state(seen.chunk).load(Ordering::Relaxed)).ticket() == seen.ticket
 }
 
 /// A lane at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct LaneView {
     /// Its cursor.
     pub cursor: Cursor,
     /// How many entries it has ever committed. `None` if it was changing chunks each time we
@@ -136,16 +136,16 @@ pub struct Look {
 ///
 /// Goes through the chunks once for all lanes that have left their chunk, and again for those that
 /// moved meanwhile. In damaged memory all lanes may have left theirs.
-pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<Look> {
+pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<LaneView> {
     let (cursor, count) = (Cursor(0), None);
-    let mut looks = vec![Look { cursor, count }; lanes.len()];
+    let mut looks = vec![LaneView { cursor, count }; lanes.len()];
     let mut left: Vec<usize> = (0..lanes.len()).collect();
     for _ in 0..64 {
         left.retain(|&at| {
             // Acquire, as in `inspect`.
             let cursor = Cursor(ring.cursor(lanes[at]).load(Ordering::Acquire));
             let count = in_current(ring, lanes[at], cursor);
-            looks[at] = Look { cursor, count };
+            looks[at] = LaneView { cursor, count };
             count.is_none()
         });
         if left.is_empty() {
@@ -193,7 +193,7 @@ fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -
     sought.for_each(|(lane, cursor)| cursors[lane as usize] = Some(cursor));
     let mut counts = vec![None; cursors.len()];
     for chunk in 0..ring.chunks() {
-        let state = State(ring.state(chunk).load(Ordering::Acquire));
+        let state = ChunkState(ring.state(chunk).load(Ordering::Acquire));
         let Some(lane) = state.lane() else { continue };
         let Some(Some(cursor)) = cursors.get(lane as usize) else {
             continue;
@@ -228,7 +228,7 @@ mod tests {
             return Some(chunk.before.saturating_add(chunk.count.into()));
         }
         let counted = |chunk| {
-            let state = State(ring.state(chunk).load(Ordering::Relaxed));
+            let state = ChunkState(ring.state(chunk).load(Ordering::Relaxed));
             let is_its_own = state.lane() == Some(lane) && state.ticket() > cursor.ticket();
             let is_described = ring.opened(chunk).load(Ordering::Relaxed) == state.ticket();
             (is_its_own && is_described).then(|| ring.before(chunk).load(Ordering::Relaxed))

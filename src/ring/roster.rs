@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use super::life::View;
+use super::life::ProcessView;
 use super::processes::{kernel_process, left, record, writes};
 use crate::error::User;
 use crate::layout::Geometry;
@@ -12,7 +12,7 @@ use crate::sync::{Ordering, fence};
 
 /// A process that writes to a timeline, or wrote to it when it was saved or killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Writer {
+pub struct WriterProcess {
     /// Process id, in its own pid namespace.
     pub pid: u32,
     /// Its name (`comm`).
@@ -29,14 +29,19 @@ struct Entry {
     joined: u64,
     namespace: u64,
     has_left: bool,
-    writer: Writer,
+    writer: WriterProcess,
 }
 
 /// The processes that write now, and the last ones that were killed, unless they became another
 /// program that joined. A snapshot, which is not `live`, has no writers. Without a `file`, whose
 /// locks tell which processes live, all live that are not known to be dead.
-pub fn writers(map: &Mapping, geometry: &Geometry, live: bool, file: Option<&File>) -> Vec<Writer> {
-    let view = View::here();
+pub fn writers(
+    map: &Mapping,
+    geometry: &Geometry,
+    live: bool,
+    file: Option<&File>,
+) -> Vec<WriterProcess> {
+    let view = ProcessView::here();
     let slots = 0..geometry.processes;
     let entry = |slot| entry(map, geometry, slot, &view, live, file);
     let entries: Vec<Entry> = slots.filter_map(entry).collect();
@@ -68,7 +73,7 @@ fn entry(
     map: &Mapping,
     geometry: &Geometry,
     slot: u32,
-    view: &View,
+    view: &ProcessView,
     live: bool,
     file: Option<&File>,
 ) -> Option<Entry> {
@@ -89,7 +94,7 @@ fn entry(
             .load(Ordering::Relaxed),
         namespace: kernel_process(&record).pid_namespace,
         has_left,
-        writer: Writer {
+        writer: WriterProcess {
             pid: record.field(|process| &process.pid).load(Ordering::Relaxed),
             name: record.field(|process| &process.name).text(),
             alive: live && !has_left && writes(view, &record, locked.unwrap_or(true), file),

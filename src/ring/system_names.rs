@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::life::{Seen, View, proc_path};
+use super::life::{Liveness, ProcessView, proc_path};
 use super::processes;
-use super::threads::{self, Recorded};
+use super::threads::{self, ThreadEntry};
 use crate::layout::Geometry;
 use crate::shm::{Mapping, read_small};
 
@@ -26,7 +26,7 @@ const MOST: usize = 1 << 16;
 /// The names of threads that were asked for, as the kernel told them last.
 #[derive(Default)]
 pub struct SystemNames {
-    view: Option<View>,
+    view: Option<ProcessView>,
     known: HashMap<u32, Known>,
     changes: u64,
     next: Option<Instant>,
@@ -41,7 +41,12 @@ struct Known {
 
 impl SystemNames {
     /// The system's name of a thread; `None` if the one in its record counts.
-    pub fn of(&mut self, map: &Mapping, geometry: &Geometry, recorded: &Recorded) -> Option<&str> {
+    pub fn of(
+        &mut self,
+        map: &Mapping,
+        geometry: &Geometry,
+        recorded: &ThreadEntry,
+    ) -> Option<&str> {
         if !recorded.is_system_named || recorded.process == 0 {
             return None;
         }
@@ -87,10 +92,15 @@ impl SystemNames {
     }
 
     /// The name of a thread, as the kernel tells it.
-    fn ask(&mut self, map: &Mapping, geometry: &Geometry, recorded: &Recorded) -> Option<String> {
+    fn ask(
+        &mut self,
+        map: &Mapping,
+        geometry: &Geometry,
+        recorded: &ThreadEntry,
+    ) -> Option<String> {
         let process = processes::lookup(map, geometry, recorded.process)?;
-        let view = self.view.get_or_insert_with(View::here);
-        if !matches!(view.see(&process), Seen::Runs | Seen::Headless) {
+        let view = self.view.get_or_insert_with(ProcessView::here);
+        if !matches!(view.see(&process), Liveness::Runs | Liveness::Headless) {
             return None;
         }
         let (mut path, mut text) = ([0; 32], [0; 32]);

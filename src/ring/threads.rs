@@ -22,11 +22,11 @@
 
 use std::sync::Arc;
 
-use super::executables::Executable;
+use super::executables::ProcessExecutable;
 use crate::layout::records::{FLAG_SYSTEM_NAME, THREAD_GROUP, THREAD_NAME};
 use crate::layout::{Geometry, records};
 use crate::shm::{
-    Mapping, Place, Record, load_bytes, process_name, store_bytes, thread_id, thread_name,
+    Mapping, Record, RecordAccess, load_bytes, process_name, store_bytes, thread_id, thread_name,
 };
 use crate::sync::{AtomicU8, AtomicU32, Ordering, fence};
 
@@ -51,7 +51,7 @@ pub struct Thread {
     /// The name of its process. Only in an archive can it be missing.
     pub process: Option<String>,
     /// The executable of its process, if that is known.
-    pub executable: Option<Arc<Executable>>,
+    pub executable: Option<Arc<ProcessExecutable>>,
 }
 
 impl Thread {
@@ -66,25 +66,29 @@ impl Thread {
     }
 }
 
-fn record<'a>(map: &'a Mapping, geometry: &Geometry, slot: u32) -> Place<'a, records::Thread> {
+fn record<'a>(
+    map: &'a Mapping,
+    geometry: &Geometry,
+    slot: u32,
+) -> RecordAccess<'a, records::Thread> {
     map.record(geometry.thread().at(slot))
 }
 
 /// A thread's name and group, as its record holds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Names {
+pub struct ThreadNames {
     /// Its name. `None` stands for the system's.
     pub name: Option<[u8; THREAD_NAME]>,
     /// Its group; zeros if it has none.
     pub group: [u8; THREAD_GROUP],
 }
 
-impl Names {
+impl ThreadNames {
     /// These names, as far as they fit. They end at the first NUL. Without a name, or with an empty
     /// one, the thread has that of the system; an empty group is none.
-    pub fn new(name: &[u8], group: &[u8]) -> Names {
+    pub fn new(name: &[u8], group: &[u8]) -> ThreadNames {
         let name = padded(name);
-        Names {
+        ThreadNames {
             name: (name[0] != 0).then_some(name),
             group: padded(group),
         }
@@ -367,7 +371,7 @@ pub fn copy(map: &Mapping, geometry: &Geometry, slot: u32, copy: &mut [u8]) {
 }
 
 /// A thread as its record describes it.
-pub struct Recorded {
+pub struct ThreadEntry {
     /// The thread.
     pub thread: Thread,
     /// Whether its name is the system's, which may have changed since.
@@ -382,7 +386,7 @@ pub struct Recorded {
 }
 
 /// The thread of that identity, if its record is still there.
-pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Recorded> {
+pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<ThreadEntry> {
     let slot = identity & 0xffff;
     if identity == 0 || slot >= geometry.threads {
         return None;
@@ -393,7 +397,7 @@ pub fn lookup(map: &Mapping, geometry: &Geometry, identity: u32) -> Option<Recor
 }
 
 /// The thread of the copy of a record; `None` if there is none.
-pub fn read(copy: &[u8]) -> Option<Recorded> {
+pub fn read(copy: &[u8]) -> Option<ThreadEntry> {
     let record = records::Thread::of(copy);
     let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
     let identity = number(&record.identity);
@@ -404,7 +408,7 @@ pub fn read(copy: &[u8]) -> Option<Recorded> {
     let is_named = renames.is_multiple_of(2);
     let group = text(&record.group);
     let flags = record.flags.load(Ordering::Relaxed);
-    Some(Recorded {
+    Some(ThreadEntry {
         thread: Thread {
             identity,
             tid: number(&record.tid),

@@ -49,7 +49,7 @@
 //! old one (`a_ring_that_has_used_up_its_tickets_counts_what_it_drops`).
 
 use super::{Storage, Word};
-use crate::layout::words::{Cursor, LAST_TICKET, State};
+use crate::layout::words::{ChunkState, Cursor, LAST_TICKET};
 use crate::sync::{Ordering, fence};
 
 /// No chunk could be taken: each is the current chunk of a lane.
@@ -101,7 +101,7 @@ pub struct Fresh {
     /// The chunk, and the state in which it was found.
     pub chunk: u32,
     /// See `chunk`.
-    pub was: State,
+    pub was: ChunkState,
     /// The ticket to take it with.
     pub ticket: u64,
     /// The lane.
@@ -114,8 +114,8 @@ pub struct Fresh {
 
 impl Fresh {
     /// The state in which the chunk is taken.
-    pub fn open(&self) -> State {
-        State::open(self.ticket, self.lane)
+    pub fn open(&self) -> ChunkState {
+        ChunkState::open(self.ticket, self.lane)
     }
 
     /// The cursor at its beginning.
@@ -125,12 +125,12 @@ impl Fresh {
 
     /// The chunk that the lane leaves, and its state before and after. Before a lane's first chunk:
     /// a state that no chunk has.
-    pub fn closes<S: Storage>(&self, ring: &S) -> (u32, State, State) {
+    pub fn closes<S: Storage>(&self, ring: &S) -> (u32, ChunkState, ChunkState) {
         let ticket = self.full.ticket();
         (
             ring.chunk_of(ticket),
-            State::open(ticket, self.lane),
-            State::closed(ticket, ring.chunk_entries()),
+            ChunkState::open(ticket, self.lane),
+            ChunkState::closed(ticket, ring.chunk_entries()),
         )
     }
 }
@@ -183,7 +183,7 @@ pub fn refill<S: Storage>(
         let chunk = ring.chunk_of(ticket);
         // Acquire (pairs with the AcqRel and Release of those who changed the state): see
         // `install`.
-        let was = State(ring.state(chunk).load(Ordering::Acquire));
+        let was = ChunkState(ring.state(chunk).load(Ordering::Acquire));
         // A stale ticket (this thread slept for a whole lap) must not go back in time.
         if was.ticket() >= ticket || !takeable(ring, was) {
             continue;
@@ -252,7 +252,7 @@ pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
 
 /// Whether a chunk in this state may be taken: no thread writes into it now, or ever will under
 /// this ticket.
-fn takeable<S: Storage>(ring: &S, state: State) -> bool {
+fn takeable<S: Storage>(ring: &S, state: ChunkState) -> bool {
     match state.lane() {
         // Damaged memory: no such lane exists, so no thread can be writing.
         Some(lane) if lane >= ring.lanes() => true,
@@ -289,7 +289,7 @@ fn is_spared<S: Storage>(ring: &S, ticket: u64, full: Cursor) -> bool {
         word.load(Ordering::Relaxed)
     };
     let taken = |ticket: &u64| {
-        let state = State(ring.state(ring.chunk_of(*ticket)).load(Ordering::Relaxed));
+        let state = ChunkState(ring.state(ring.chunk_of(*ticket)).load(Ordering::Relaxed));
         state.ticket() == *ticket
     };
     // Wrapping, because other processes write this memory.
@@ -334,7 +334,7 @@ fn committed<S: Storage>(ring: &S, full: Cursor) -> Option<u64> {
     // Acquire fence, pairs with the release fence of a taker: if `before` is the taker's, so is the
     // state.
     fence(Ordering::Acquire);
-    let state = State(ring.state(chunk).load(Ordering::Relaxed));
+    let state = ChunkState(ring.state(chunk).load(Ordering::Relaxed));
     (state.ticket() == full.ticket()).then(|| before.wrapping_add(u64::from(ring.chunk_entries())))
 }
 
@@ -345,7 +345,7 @@ fn committed<S: Storage>(ring: &S, full: Cursor) -> Option<u64> {
 /// interrupted at different times; the one with the highest count is the last.
 fn prepared<S: Storage>(ring: &S, lane: u32, full: Cursor, before: Option<u64>) -> Option<Fresh> {
     let opened = |chunk: u32| {
-        let was = State(ring.state(chunk).load(Ordering::Acquire));
+        let was = ChunkState(ring.state(chunk).load(Ordering::Acquire));
         if was.lane() != Some(lane) || was.ticket() <= full.ticket() {
             return None;
         }

@@ -26,23 +26,23 @@ const UNLIMITED: u64 = 1 << 62;
 
 /// Bytes of memory that there is room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct MemoryRoom {
     /// Without swap, without taking from files in use, and without being slowed down.
     pub at_ease: u64,
     /// Before the kernel ends a process.
     pub at_most: u64,
 }
 
-impl Left {
+impl MemoryRoom {
     /// No limit is known.
-    pub const UNKNOWN: Left = Left {
+    pub const UNKNOWN: MemoryRoom = MemoryRoom {
         at_ease: u64::MAX,
         at_most: u64::MAX,
     };
 
     /// The less of both.
-    pub fn min(self, other: Left) -> Left {
-        Left {
+    pub fn min(self, other: MemoryRoom) -> MemoryRoom {
+        MemoryRoom {
             at_ease: self.at_ease.min(other.at_ease),
             at_most: self.at_most.min(other.at_most),
         }
@@ -56,7 +56,7 @@ pub struct System {
 }
 
 /// A control group of this process.
-pub struct Group {
+pub struct ControlGroup {
     version: Version,
     folder: PathBuf,
 }
@@ -75,7 +75,7 @@ impl System {
     }
 
     /// The groups of this process, at every level.
-    pub fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<ControlGroup> {
         let (groups, mounts) = (
             self.read("/proc/self/cgroup".as_ref(), LONGEST_LIST),
             self.read("/proc/self/mountinfo".as_ref(), LONGEST_LIST),
@@ -84,25 +84,28 @@ impl System {
         let of = |(version, group): (Version, &[u8])| {
             let of_version = mounts.iter().filter(|mount| mount.version == version);
             let folders = of_version.flat_map(|mount| levels(mount, group));
-            let group = |folder| Group { version, folder };
+            let group = |folder| ControlGroup { version, folder };
             folders.map(group).collect::<Vec<_>>()
         };
         lines(&groups).filter_map(group_of).flat_map(of).collect()
     }
 
     /// What groups leave this process.
-    pub fn left_by(&self, groups: &[Group]) -> Left {
+    pub fn left_by(&self, groups: &[ControlGroup]) -> MemoryRoom {
         if groups.is_empty() {
-            return Left::UNKNOWN;
+            return MemoryRoom::UNKNOWN;
         }
         let swap = self.meminfo(b"SwapFree:").unwrap_or(0);
-        let left = |group: &Group| self.level(group.version, &group.folder, swap);
-        groups.iter().map(left).fold(Left::UNKNOWN, Left::min)
+        let left = |group: &ControlGroup| self.level(group.version, &group.folder, swap);
+        groups
+            .iter()
+            .map(left)
+            .fold(MemoryRoom::UNKNOWN, MemoryRoom::min)
     }
 
     /// What the machine has. It may have more at most: files in use, and swap.
-    pub fn machine(&self) -> Left {
-        Left {
+    pub fn machine(&self) -> MemoryRoom {
+        MemoryRoom {
             at_ease: self.meminfo(b"MemAvailable:").unwrap_or(u64::MAX),
             at_most: u64::MAX,
         }
@@ -115,7 +118,7 @@ impl System {
         pages.checked_mul(page_size())
     }
 
-    fn level(&self, version: Version, folder: &Path, swap: u64) -> Left {
+    fn level(&self, version: Version, folder: &Path, swap: u64) -> MemoryRoom {
         let [limit, used] = match version {
             Version::One => ["memory.limit_in_bytes", "memory.usage_in_bytes"],
             Version::Two => ["memory.max", "memory.current"],
@@ -125,7 +128,7 @@ impl System {
         let limit = limited(limit);
         let slow = limited("memory.high").into_iter().chain(limit).min();
         let (Some(used), Some(slow)) = (file(used), slow) else {
-            return Left::UNKNOWN;
+            return MemoryRoom::UNKNOWN;
         };
         let statistics = self.read(&folder.join("memory.stat"), LONGEST);
         let files = |of: &str| {
@@ -150,7 +153,7 @@ impl System {
             }
         };
         let at_most = limit.map(|limit| left(limit, used, all_files).saturating_add(swap));
-        Left {
+        MemoryRoom {
             at_ease: left(slow, used, unused),
             at_most: at_most.into_iter().chain(both).min().unwrap_or(u64::MAX),
         }

@@ -21,7 +21,7 @@ fn system(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
 fn left_of(files: &[(&str, &str)]) -> Option<(u64, u64)> {
     let (_folder, system) = system(files);
     let left = system.left_by(&system.groups());
-    (left != Left::UNKNOWN).then_some((left.at_ease / MIB, left.at_most / MIB))
+    (left != MemoryRoom::UNKNOWN).then_some((left.at_ease / MIB, left.at_most / MIB))
 }
 
 /// The lists of a process in a group of version 2; `root` is the group that the mount shows at its
@@ -182,7 +182,7 @@ fn what_cannot_be_read_or_understood_is_not_there() {
             root: "/absent".into()
         }
         .machine(),
-        Left::UNKNOWN
+        MemoryRoom::UNKNOWN
     );
     let long = "x".repeat(3 << 20);
     for text in [
@@ -219,7 +219,7 @@ fn what_cannot_be_read_or_understood_is_not_there() {
     std::fs::create_dir_all(group.join("memory.current")).expect("made");
     let mode = nix::sys::stat::Mode::S_IRWXU;
     nix::unistd::mkfifo(&group.join("memory.max"), mode).expect("made");
-    assert_eq!(system.left_by(&system.groups()), Left::UNKNOWN);
+    assert_eq!(system.left_by(&system.groups()), MemoryRoom::UNKNOWN);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use std::ops::Range;
 use memmap2::{MmapOptions, MmapRaw, RemapOptions};
 
 use super::pieces::{Loss, Pieces};
-use super::record::{Place, Record};
+use super::record::{Record, RecordAccess};
 use crate::layout::{HEADER_SIZE, Header, Region};
 use crate::sync::{AtomicU8, AtomicU64, Ordering};
 
@@ -232,7 +232,7 @@ impl Mapping {
 
     /// The record, or the word, at `offset`. Writers must have it mapped.
     #[inline]
-    pub fn record<T: Record>(&self, offset: u64) -> Place<'_, T> {
+    pub fn record<T: Record>(&self, offset: u64) -> RecordAccess<'_, T> {
         let end = offset.checked_add(size_of::<T>() as u64);
         let fits = end.is_some_and(|end| end <= self.len());
         assert!(
@@ -245,15 +245,15 @@ impl Mapping {
                 // SAFETY: inside of the mapping and aligned, as asserted just now; alive as long as
                 // `self`; any bytes are a valid record, and every access to them is atomic. On a
                 // read-only mapping there are only plain loads.
-                Place::Mapped(unsafe { &*raw.as_mut_ptr().add(offset as usize).cast() })
+                RecordAccess::Mapped(unsafe { &*raw.as_mut_ptr().add(offset as usize).cast() })
             }
-            Bytes::Read(pieces) => Place::Read(pieces, offset),
+            Bytes::Read(pieces) => RecordAccess::Read(pieces, offset),
         }
     }
 
     /// The header.
     #[inline]
-    pub fn header(&self) -> Place<'_, Header> {
+    pub fn header(&self) -> RecordAccess<'_, Header> {
         self.record(0)
     }
 

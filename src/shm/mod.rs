@@ -37,7 +37,7 @@ pub use lock::{Lock, LockFile, Opening, Patience, slots_locked};
 pub use mapping::Mapping;
 pub use name::{Name, live_names, numbered, without_number};
 pub use pieces::Loss;
-pub use record::{Place, Record, load_bytes, store_bytes};
+pub use record::{Record, RecordAccess, load_bytes, store_bytes};
 pub use room::{Demand, Room, Shortage};
 pub use shared_file::SharedFile;
 pub use trust::{Trust, is_own, others_may_cut, owner, variable};

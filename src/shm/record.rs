@@ -66,54 +66,54 @@ pub fn store_bytes(text: &[AtomicU8], bytes: &[u8]) {
 }
 
 /// Access to a record of a timeline, or to a field. A load gets the present value.
-pub enum Place<'a, T> {
+pub enum RecordAccess<'a, T> {
     /// In memory that is shared.
     Mapped(&'a T),
     /// At an offset of a file that is only read.
     Read(&'a Pieces, u64),
 }
 
-impl<'a, T> Place<'a, T> {
+impl<'a, T> RecordAccess<'a, T> {
     /// The memory itself. For writers, which have it mapped.
     #[inline]
     pub fn shared(&self) -> &'a T {
         match self {
-            Place::Mapped(record) => record,
-            Place::Read(..) => unreachable!("a writer has its timeline mapped"),
+            RecordAccess::Mapped(record) => record,
+            RecordAccess::Read(..) => unreachable!("a writer has its timeline mapped"),
         }
     }
 }
 
-impl<'a, T: Record> Place<'a, T> {
+impl<'a, T: Record> RecordAccess<'a, T> {
     /// A field of the record.
     #[inline]
-    pub fn field<F>(&self, field: impl FnOnce(&T) -> &F) -> Place<'a, F> {
+    pub fn field<F>(&self, field: impl FnOnce(&T) -> &F) -> RecordAccess<'a, F> {
         match self {
-            Place::Mapped(record) => Place::Mapped(field(record)),
-            Place::Read(pieces, offset) => {
+            RecordAccess::Mapped(record) => RecordAccess::Mapped(field(record)),
+            RecordAccess::Read(pieces, offset) => {
                 // At the same offset as in any other record.
                 let other = T::zeroed();
                 let inside = (&raw const *field(&other)).addr() - (&raw const other).addr();
                 debug_assert!(inside + size_of::<F>() <= size_of::<T>());
-                Place::Read(pieces, offset + inside as u64)
+                RecordAccess::Read(pieces, offset + inside as u64)
             }
         }
     }
 }
 
-impl<'a, T: Record, const N: usize> Place<'a, [T; N]> {
+impl<'a, T: Record, const N: usize> RecordAccess<'a, [T; N]> {
     /// Each of the records of an array.
-    pub fn each(&self) -> impl Iterator<Item = Place<'a, T>> {
+    pub fn each(&self) -> impl Iterator<Item = RecordAccess<'a, T>> {
         (0..N).map(|i| self.field(|records| &records[i]))
     }
 }
 
-impl<const N: usize> Place<'_, [AtomicU8; N]> {
+impl<const N: usize> RecordAccess<'_, [AtomicU8; N]> {
     /// The bytes of a text.
     pub fn bytes(&self) -> [u8; N] {
         match self {
-            Place::Mapped(text) => load_bytes(text),
-            Place::Read(pieces, offset) => {
+            RecordAccess::Mapped(text) => load_bytes(text),
+            RecordAccess::Read(pieces, offset) => {
                 let mut bytes = [0; N];
                 pieces.read(*offset, &mut bytes);
                 bytes
@@ -131,14 +131,14 @@ impl<const N: usize> Place<'_, [AtomicU8; N]> {
 
 macro_rules! loads {
     ($($atomic:ident of $value:ident),+) => {$(
-        impl Place<'_, $atomic> {
+        impl RecordAccess<'_, $atomic> {
             /// The present value.
             // Inlined: a reader looks at each chunk whenever it looks for new events.
             #[inline(always)]
             pub fn load(&self, order: Ordering) -> $value {
                 match self {
-                    Place::Mapped(word) => word.load(order),
-                    Place::Read(pieces, offset) => {
+                    RecordAccess::Mapped(word) => word.load(order),
+                    RecordAccess::Read(pieces, offset) => {
                         pieces.word::<{ size_of::<$value>() }>(*offset) as $value
                     }
                 }

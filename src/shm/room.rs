@@ -10,7 +10,7 @@
 //! of the other, stays free. All are looked at again after each few mebibytes, because others take
 //! memory at the same time, such as processes of one container that start together.
 
-use super::cgroup::{Group, Left, System};
+use super::cgroup::{ControlGroup, MemoryRoom, System};
 use crate::layout::Bound;
 
 /// Too little room, and how much there is.
@@ -51,7 +51,7 @@ pub struct Room {
     beside: u64,
     /// Whether its pages are memory of this process' control groups.
     in_memory: bool,
-    groups: Vec<Group>,
+    groups: Vec<ControlGroup>,
 }
 
 impl Room {
@@ -102,7 +102,7 @@ impl Room {
     pub fn to_map(&self, bytes: u64) -> Option<Shortage> {
         let used = self.system.address_space()?;
         let left = limit(libc::RLIMIT_AS as u32).saturating_sub(used);
-        let left = Left {
+        let left = MemoryRoom {
             at_ease: left,
             at_most: left,
         };
@@ -119,7 +119,7 @@ impl Room {
             .or_else(|| self.shortage(all, self.system.machine(), Bound::Machine))
     }
 
-    fn shortage(&self, rest: u64, left: Left, bound: Bound) -> Option<Shortage> {
+    fn shortage(&self, rest: u64, left: MemoryRoom, bound: Bound) -> Option<Shortage> {
         let free = match self.demand {
             Demand::Default => left.at_ease,
             _ => left.at_most,

@@ -1,6 +1,6 @@
 //! Entries of one chunk, among those of a poll.
 
-use super::lane::Missing;
+use super::lane::LaneLoss;
 use crate::layout::words::Entry;
 
 /// Entries of one chunk.
@@ -14,7 +14,7 @@ pub struct ChunkEntries {
     /// How many there are.
     pub count: usize,
     /// The entries missing before its first event.
-    pub missing: Missing,
+    pub missing: LaneLoss,
 }
 
 impl ChunkEntries {

@@ -1,14 +1,14 @@
 //! Reads an event from its entries in place, without building an [`Event`].
 
-use super::groups::{Group, words};
-use super::lane::Missing;
+use super::groups::{EntryGroup, words};
+use super::lane::LaneLoss;
 use super::{Event, Passage, PlacedEvent, ThreadRef};
 use crate::event::EventId;
 use crate::layout::words::{
     CORE_BITS, Entry, FLAG_BACKTRACE, FLAG_INTERNED, FLAG_PAYLOAD, PAYLOAD_AT,
 };
 use crate::layout::{ENTRY_WORDS, MAX_ARGUMENTS};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 
 /// Bytes of a word.
 const WORD: usize = size_of::<u64>();
@@ -114,7 +114,7 @@ pub struct EntryEvent {
     pub lane: u32,
     /// How many entries were logged through that lane before it.
     pub number: u64,
-    missing: Missing,
+    missing: LaneLoss,
     passage: Passage,
 }
 
@@ -126,7 +126,7 @@ impl EntryEvent {
         first: Entry,
         rest: (usize, usize),
         (lane, number): (u32, u64),
-        (missing, passage): (Missing, Passage),
+        (missing, passage): (LaneLoss, Passage),
     ) -> EntryEvent {
         EntryEvent {
             first,
@@ -222,7 +222,7 @@ impl EntryEvent {
             for group in more.chunks_exact(self.entries()) {
                 let (first, rest) = (&group[0], &group[1..]);
                 ticks.push(first.ticks());
-                words(&Group { at: 0, first, rest }, bytes);
+                words(&EntryGroup { at: 0, first, rest }, bytes);
             }
             return;
         }
@@ -235,9 +235,9 @@ impl EntryEvent {
             .for_each(|entry| first_words(entry, count, bytes));
     }
 
-    fn group<'e>(&'e self, entries: &'e [Entry]) -> Group<'e> {
+    fn group<'e>(&'e self, entries: &'e [Entry]) -> EntryGroup<'e> {
         let (from, count) = self.rest;
-        Group {
+        EntryGroup {
             at: 0,
             first: &self.first,
             rest: entries.get(from..from + count).unwrap_or(&[]),
@@ -246,8 +246,8 @@ impl EntryEvent {
 
     /// The event of these entries of the poll.
     #[inline]
-    pub(super) fn placed(&self, segment: &Segment, entries: &[Entry]) -> PlacedEvent {
-        let Missing { earlier, unread } = self.missing;
+    pub(super) fn placed(&self, segment: &TimelineMapping, entries: &[Entry]) -> PlacedEvent {
+        let LaneLoss { earlier, unread } = self.missing;
         PlacedEvent {
             event: Event {
                 missed: earlier.saturating_add(unread),

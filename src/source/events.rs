@@ -13,14 +13,14 @@ use std::ops::Range;
 
 use super::Event;
 use super::groups::Groups;
-use super::held::Held;
 use super::important;
 use super::passage::Passages;
+use super::ring_contents::RingContents;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
 use crate::ring::memory::Observed;
 use crate::ring::reader::{self, Chunk};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 use crate::sync::Ordering;
 
 /// The order of events.
@@ -42,7 +42,7 @@ pub enum Order {
 /// If writers go on, chunks that are overwritten before their turn are left out and counted.
 /// [`Event::missed`] says where.
 pub struct Events<'a> {
-    segment: &'a Segment,
+    segment: &'a TimelineMapping,
     order: Order,
     /// The important events that are still to come.
     important: std::vec::IntoIter<Event>,
@@ -222,7 +222,7 @@ impl LaneEvents {
 }
 
 impl<'a> Events<'a> {
-    pub(crate) fn new(segment: &'a Segment, order: Order) -> Events<'a> {
+    pub(crate) fn new(segment: &'a TimelineMapping, order: Order) -> Events<'a> {
         let mut events = Events::of_ring(segment, order);
         // After the cut: all important events that happened before an event of the cut are there.
         let mut found = segment.look(|| important::all(segment));
@@ -235,7 +235,7 @@ impl<'a> Events<'a> {
     }
 
     /// Only those of the ring.
-    pub(super) fn of_ring(segment: &'a Segment, order: Order) -> Events<'a> {
+    pub(super) fn of_ring(segment: &'a TimelineMapping, order: Order) -> Events<'a> {
         let ring = &segment.ring;
         let (_, mut chunks) = super::contents(segment);
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
@@ -274,7 +274,7 @@ impl<'a> Events<'a> {
     /// Notes since when the ring is complete: what is older is in a hole.
     #[cold]
     fn note_losses(&mut self) {
-        let held = self.segment.look(|| Held::of(&self.segment.ring));
+        let held = self.segment.look(|| RingContents::of(&self.segment.ring));
         if let Some(since) = held.complete_since {
             self.passages.miss_before(since);
         }

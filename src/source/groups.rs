@@ -8,11 +8,11 @@
 use super::{Encoding, Event, Passage, Payload, ThreadRef};
 use crate::event::{EventId, bring_in};
 use crate::layout::words::{Entry, FLAG_BACKTRACE, FLAG_INTERNED, PAYLOAD_AT};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 
 /// The entries of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Group<'a> {
+pub struct EntryGroup<'a> {
     /// How many of the given entries are before it.
     pub at: usize,
     /// The first entry.
@@ -35,10 +35,10 @@ impl<'a> Groups<'a> {
 }
 
 impl<'a> Iterator for Groups<'a> {
-    type Item = Group<'a>;
+    type Item = EntryGroup<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<Group<'a>> {
+    fn next(&mut self) -> Option<EntryGroup<'a>> {
         loop {
             let at = self.at;
             let (first, after) = self.entries.get(at..)?.split_first()?;
@@ -51,7 +51,7 @@ impl<'a> Iterator for Groups<'a> {
                 slots => following(after, usize::from(slots) - 1),
             };
             self.at += rest.len();
-            return Some(Group { at, first, rest });
+            return Some(EntryGroup { at, first, rest });
         }
     }
 }
@@ -75,13 +75,13 @@ impl Event {
     /// The event of a group of a segment, with its texts.
     // Inlined: a call would copy the event, for each of those without a payload too.
     #[inline(always)]
-    pub(crate) fn read(segment: &Segment, group: &Group) -> Event {
+    pub(crate) fn read(segment: &TimelineMapping, group: &EntryGroup) -> Event {
         let node = segment.node(group.first.core());
         Event::new(group, node, || whole_payload(segment, group))
     }
 
     #[inline(always)]
-    fn new(group: &Group, node: Option<u8>, payload: impl FnOnce() -> Box<Payload>) -> Event {
+    fn new(group: &EntryGroup, node: Option<u8>, payload: impl FnOnce() -> Box<Payload>) -> Event {
         let entry = group.first;
         Event {
             ticks: entry.ticks(),
@@ -103,7 +103,7 @@ impl Event {
 
 /// The payload with the texts that are interned.
 #[inline(never)]
-fn whole_payload(segment: &Segment, group: &Group) -> Box<Payload> {
+fn whole_payload(segment: &TimelineMapping, group: &EntryGroup) -> Box<Payload> {
     let mut payload = payload(group);
     if group.first.flags() & FLAG_INTERNED != 0 {
         let interned = &segment.definitions.interned;
@@ -113,7 +113,7 @@ fn whole_payload(segment: &Segment, group: &Group) -> Box<Payload> {
 }
 
 /// Appends the bytes of the words of a payload.
-pub(super) fn words(group: &Group, bytes: &mut Vec<u8>) {
+pub(super) fn words(group: &EntryGroup, bytes: &mut Vec<u8>) {
     let [first, others] = PAYLOAD_AT;
     let whole = group.rest.len() + 1 == usize::from(group.first.slots());
     let missing = match whole {
@@ -128,7 +128,7 @@ pub(super) fn words(group: &Group, bytes: &mut Vec<u8>) {
     bytes.truncate(bytes.len().saturating_sub(missing * WORD));
 }
 
-fn payload(group: &Group) -> Box<Payload> {
+fn payload(group: &EntryGroup) -> Box<Payload> {
     let mut bytes = Vec::new();
     words(group, &mut bytes);
     let (backtrace, values) = match group.first.flags() & FLAG_BACKTRACE {

@@ -7,8 +7,8 @@
 use super::groups::Groups;
 use super::{Event, PlacedEvent};
 use crate::layout::words::{Entry, IMPORTANT_LANE};
-use crate::ring::important::{self, Region};
-use crate::segment::Segment;
+use crate::ring::important::{self, ImportantRegion};
+use crate::segment::TimelineMapping;
 
 /// How far the important events of a timeline are read.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct Important {
 }
 
 /// The important events that a timeline has now, in the order of time.
-pub fn all(segment: &Segment) -> Vec<PlacedEvent> {
+pub fn all(segment: &TimelineMapping) -> Vec<PlacedEvent> {
     let mut found = Vec::new();
     Important::default().poll(segment, &mut found);
     found
@@ -28,7 +28,7 @@ pub fn all(segment: &Segment) -> Vec<PlacedEvent> {
 
 /// The entries of the important events that a timeline has now, each with its number. Entries that
 /// were not written are left out.
-pub fn entries(segment: &Segment) -> Vec<(u32, Vec<Entry>)> {
+pub fn entries(segment: &TimelineMapping) -> Vec<(u32, Vec<Entry>)> {
     let ring = &segment.ring;
     let events = (0..important::taken(ring)).filter_map(|index| event(segment, index));
     events.collect()
@@ -36,7 +36,7 @@ pub fn entries(segment: &Segment) -> Vec<(u32, Vec<Entry>)> {
 
 /// The entries of the event that begins at `index`. `None` if no event begins there, or if it was
 /// not committed yet.
-fn event(segment: &Segment, index: u32) -> Option<(u32, Vec<Entry>)> {
+fn event(segment: &TimelineMapping, index: u32) -> Option<(u32, Vec<Entry>)> {
     let ring = &segment.ring;
     let first = important::entry(ring, index)?;
     if first.event() == 0 || first.is_continuation() {
@@ -52,7 +52,7 @@ fn event(segment: &Segment, index: u32) -> Option<(u32, Vec<Entry>)> {
 
 impl Important {
     /// Leaves out the events with these numbers, which the caller has already.
-    pub fn leave_out(&mut self, segment: &Segment, is_known: impl Fn(u64) -> bool) {
+    pub fn leave_out(&mut self, segment: &TimelineMapping, is_known: impl Fn(u64) -> bool) {
         self.next = important::taken(&segment.ring);
         self.unwritten = (0..self.next)
             .filter(|index| !is_known(u64::from(*index)))
@@ -60,7 +60,7 @@ impl Important {
     }
 
     /// Appends the events that were committed since the last call, in the order of time.
-    pub fn poll(&mut self, segment: &Segment, out: &mut Vec<PlacedEvent>) {
+    pub fn poll(&mut self, segment: &TimelineMapping, out: &mut Vec<PlacedEvent>) {
         let start = out.len();
         let ring = &segment.ring;
         let taken = important::taken(ring);
@@ -85,7 +85,7 @@ impl Important {
 }
 
 /// The event of these entries.
-pub fn read(segment: &Segment, entries: &[Entry]) -> Option<Event> {
+pub fn read(segment: &TimelineMapping, entries: &[Entry]) -> Option<Event> {
     let group = Groups::new(entries).next()?;
     Some(Event {
         important: true,
@@ -93,7 +93,7 @@ pub fn read(segment: &Segment, entries: &[Entry]) -> Option<Event> {
     })
 }
 
-fn placed(segment: &Segment, (index, entries): (u32, Vec<Entry>)) -> Option<PlacedEvent> {
+fn placed(segment: &TimelineMapping, (index, entries): (u32, Vec<Entry>)) -> Option<PlacedEvent> {
     Some(PlacedEvent {
         event: read(segment, &entries)?,
         lane: IMPORTANT_LANE,

@@ -1,18 +1,18 @@
 //! How far a lane is read, and which of its entries are missing before the next event.
 
-use super::gone::Gone;
+use super::chunk_loss::ChunkLoss;
 use crate::ring::reader::Chunk;
 
 /// Entries of a lane that were overwritten.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Missing {
+pub struct LaneLoss {
     /// Before the follower began.
     pub earlier: u64,
     /// Since then.
     pub unread: u64,
 }
 
-impl Missing {
+impl LaneLoss {
     /// Whether any are missing.
     pub fn is_any(&self) -> bool {
         self.unread > 0 || self.earlier > 0
@@ -28,13 +28,13 @@ pub struct Lane {
     /// Up to which number this poll may read.
     pub until: u64,
     /// The entries missing before its next event.
-    pub missing: Missing,
+    pub missing: LaneLoss,
 }
 
 impl Lane {
     /// Counts the entries missing before this number. Returns how many of them were overwritten
     /// since the follower began.
-    pub fn miss(&mut self, lane: u32, end: u64, gone: &Gone) -> u64 {
+    pub fn miss(&mut self, lane: u32, end: u64, gone: &ChunkLoss) -> u64 {
         let next = self.next.unwrap_or(end);
         let gap = end.saturating_sub(next);
         if gap == 0 {

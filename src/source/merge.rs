@@ -10,7 +10,7 @@ use crate::layout::words::Entry;
 /// Merges lanes whose entries were copied chunk by chunk. Nothing is sorted, because most events
 /// are followed by one of the same lane.
 #[derive(Default)]
-pub struct Merge {
+pub struct EntryMerge {
     /// Where the entries of each chunk begin and end.
     chunks: Vec<(usize, usize)>,
     lanes: Vec<LaneMerge>,
@@ -55,13 +55,13 @@ impl LaneMerge {
 }
 
 /// An event: its chunk, its first entry, and how many follow.
-pub struct Merged {
+pub struct EventEntries {
     pub chunk: usize,
     pub at: usize,
     pub more: usize,
 }
 
-impl Merge {
+impl EntryMerge {
     /// Forgets all events.
     pub fn clear(&mut self) {
         self.chunks.clear();
@@ -115,7 +115,7 @@ impl Merge {
 
     /// The next event.
     #[inline]
-    pub fn next(&mut self, entries: &[Entry]) -> Option<Merged> {
+    pub fn next(&mut self, entries: &[Entry]) -> Option<EventEntries> {
         let current = self.current?;
         let lane = &mut self.lanes[current];
         let (chunk, at) = (lane.chunk, lane.at);
@@ -125,7 +125,7 @@ impl Merge {
         };
         lane.at += 1 + more;
         self.settle(current, entries);
-        Some(Merged { chunk, at, more })
+        Some(EventEntries { chunk, at, more })
     }
 
     /// Takes events that come next, of any lane, if they take this many entries and have ticks of
@@ -141,7 +141,7 @@ impl Merge {
         (most, of): (usize, &Range<u64>),
         may_begin: impl Fn(usize, &Entry) -> bool,
         fits: impl Fn(&[Entry]) -> bool,
-        mut each: impl FnMut(Merged, usize),
+        mut each: impl FnMut(EventEntries, usize),
     ) -> usize {
         let mut left = most;
         while let Some(current) = self.current
@@ -172,7 +172,7 @@ impl Merge {
             left -= count;
             self.settle(current, entries);
             let more = size - 1;
-            each(Merged { chunk, at, more }, count);
+            each(EventEntries { chunk, at, more }, count);
         }
         most - left
     }
@@ -244,7 +244,7 @@ mod tests {
                 places.push((*lane, (start, entries.len())));
             }
             expected.sort_by_key(|(ticks, ..)| *ticks);
-            let mut turns = Merge::default();
+            let mut turns = EntryMerge::default();
             turns.begin(places.into_iter(), &entries);
             let mut found = Vec::new();
             while let Some(turn) = turns.next(&entries) {
@@ -256,7 +256,7 @@ mod tests {
                 };
                 let before = found.len();
                 let fits = |group: &[Entry]| group.len() == size && group[0].ticks() != unfit;
-                let take = |run: Merged, count| {
+                let take = |run: EventEntries, count| {
                     found.extend((0..count).map(|i| (run.chunk, run.at + i * size, run.more)));
                 };
                 let more = turns.take_alike(size, &entries, (most, &of), may_begin, fits, take);

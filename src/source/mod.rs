@@ -11,26 +11,26 @@
 //! when it is closed, would tell how many events that are.
 
 mod chunk_entries;
+mod chunk_loss;
 mod entry;
 mod events;
 mod follow;
-mod gone;
 mod groups;
-mod held;
 mod important;
 mod lane;
 mod merge;
 mod passage;
+mod ring_contents;
 
 pub use entry::{AlikeEvents, EntryEvent, EventWords, LaneRun};
 pub use events::{Events, Order};
 pub use follow::{Follow, FollowFrom};
 pub(crate) use groups::Groups;
-pub(crate) use held::Held;
 pub(crate) use important::{
     all as important_placed, entries as important, read as important_event,
 };
 pub use passage::Passage;
+pub(crate) use ring_contents::RingContents;
 
 use std::num::NonZeroU64;
 
@@ -39,13 +39,13 @@ use crate::event::{Definition, EventId, InlinedFunction, Layout, SourceLine, Val
 use crate::ring::reader::{self, Chunk};
 use crate::ring::threads::Thread;
 use crate::ring::{Storage, cut};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 
 /// How many entries were logged through each lane; `None` for a lane if that is not known.
-fn logged(segment: &Segment) -> Vec<Option<u64>> {
+fn logged(segment: &TimelineMapping) -> Vec<Option<u64>> {
     let ring = &segment.ring;
     match segment.facts.snapshot {
-        true => held::written(ring).into_iter().map(Some).collect(),
+        true => ring_contents::written(ring).into_iter().map(Some).collect(),
         false => committed(ring),
     }
 }
@@ -59,7 +59,7 @@ fn committed(ring: &impl Storage) -> Vec<Option<u64>> {
 
 /// How far each lane may be read: a consistent cut of a ring, or all of a snapshot. `None` for a
 /// lane if that is not known.
-pub(crate) fn cut(segment: &Segment) -> Vec<Option<u64>> {
+pub(crate) fn cut(segment: &TimelineMapping) -> Vec<Option<u64>> {
     let clock = segment.facts.clock;
     match segment.facts.snapshot {
         true => logged(segment),
@@ -72,7 +72,7 @@ pub(crate) const ATTEMPTS: usize = 8;
 
 /// A cut of a ring, and the chunks up to it. A small ring may be overwritten as a whole while the
 /// cut is taken: then another cut is taken, unless it is the same.
-pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
+pub(crate) fn contents(segment: &TimelineMapping) -> (Vec<Option<u64>>, Vec<Chunk>) {
     let up_to = |cut: Vec<Option<u64>>| {
         let chunks = chunks(segment, &cut);
         (cut, chunks)
@@ -94,7 +94,7 @@ pub(crate) fn contents(segment: &Segment) -> (Vec<Option<u64>>, Vec<Chunk>) {
 }
 
 /// The chunks up to a cut.
-fn chunks(segment: &Segment, cut: &[Option<u64>]) -> Vec<Chunk> {
+fn chunks(segment: &TimelineMapping, cut: &[Option<u64>]) -> Vec<Chunk> {
     let up_to = |chunk: Chunk| match segment.facts.snapshot {
         true => chunk.up_to(None),
         false => chunk.up_to(cut[chunk.lane as usize]),

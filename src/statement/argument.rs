@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::payload::Payload;
+use super::payload::PayloadBuilder;
 use crate::event::{Bytes, Element, FieldType, Hex, Nanoseconds, UnixTime};
 
 /// A type that [`event!`](crate::event!) logs.
@@ -53,7 +53,7 @@ pub trait Argument {
 
     /// Stores what stands behind its word; returns its word.
     #[doc(hidden)]
-    fn store(&self, payload: &mut Payload) -> u64;
+    fn store(&self, payload: &mut PayloadBuilder) -> u64;
 }
 
 /// A text of a small vocabulary, for [`event!`](crate::event!): names of things, no free text.
@@ -108,7 +108,7 @@ macro_rules! arguments {
             const TYPE: FieldType<'static> = FieldType::$field;
 
             #[inline(always)]
-            fn store(&self, _: &mut Payload) -> u64 {
+            fn store(&self, _: &mut PayloadBuilder) -> u64 {
                 let $value = *self;
                 $word
             }
@@ -155,7 +155,7 @@ impl<T> Argument for *const T {
     const TYPE: FieldType<'static> = FieldType::Ptr;
 
     #[inline(always)]
-    fn store(&self, _: &mut Payload) -> u64 {
+    fn store(&self, _: &mut PayloadBuilder) -> u64 {
         self.addr() as u64
     }
 }
@@ -164,7 +164,7 @@ impl<T> Argument for *mut T {
     const TYPE: FieldType<'static> = FieldType::Ptr;
 
     #[inline(always)]
-    fn store(&self, _: &mut Payload) -> u64 {
+    fn store(&self, _: &mut PayloadBuilder) -> u64 {
         self.addr() as u64
     }
 }
@@ -179,7 +179,7 @@ impl Argument for str {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         payload.text(self)
     }
 }
@@ -194,7 +194,7 @@ impl Argument for String {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         payload.text(self)
     }
 }
@@ -211,7 +211,7 @@ impl Argument for Interned<'_> {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         payload.interned(self.0)
     }
 }
@@ -226,7 +226,7 @@ impl<T: Number> Argument for [T] {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         payload.numbers(self.len(), size_of::<T>(), |index| self[index].word())
     }
 }
@@ -241,7 +241,7 @@ impl<T: Number, const N: usize> Argument for [T; N] {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         self[..].store(payload)
     }
 }
@@ -256,7 +256,7 @@ impl<T: Number> Argument for Vec<T> {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         self[..].store(payload)
     }
 }
@@ -273,7 +273,7 @@ impl<T: Argument + Copy> Argument for Cell<T> {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         self.get().store(payload)
     }
 }
@@ -289,7 +289,7 @@ impl<T: Argument + ?Sized> Argument for &T {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         (**self).store(payload)
     }
 }

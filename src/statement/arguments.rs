@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::argument::Argument;
-use super::payload::Payload;
+use super::payload::PayloadBuilder;
 use super::types::Types;
 use crate::event::Definition;
 use crate::layout::{MAX_ARGUMENTS, MAX_PAYLOAD_WORDS, PAYLOAD_WORDS};
@@ -11,7 +11,7 @@ use crate::ring::log::EnabledEvent;
 use crate::timeline::Timeline;
 
 /// A list of arguments: `(&a, (&b, ()))`.
-pub trait List: Types {
+pub trait ArgumentList: Types {
     /// Whether all are numbers.
     const NUMBERS: bool;
     /// Whether there is a text to be interned.
@@ -21,10 +21,10 @@ pub trait List: Types {
     fn behind(&self) -> usize;
 
     /// Stores their words, from `at` on.
-    fn store(&self, at: usize, payload: &mut Payload);
+    fn store(&self, at: usize, payload: &mut PayloadBuilder);
 }
 
-impl List for () {
+impl ArgumentList for () {
     const NUMBERS: bool = true;
     const INTERNED: bool = false;
 
@@ -34,10 +34,10 @@ impl List for () {
     }
 
     #[inline(always)]
-    fn store(&self, _: usize, _: &mut Payload) {}
+    fn store(&self, _: usize, _: &mut PayloadBuilder) {}
 }
 
-impl<A: Argument + ?Sized, L: List> List for (&A, L) {
+impl<A: Argument + ?Sized, L: ArgumentList> ArgumentList for (&A, L) {
     const NUMBERS: bool = A::IS_NUMBER && L::NUMBERS;
     const INTERNED: bool = A::IS_INTERNED || L::INTERNED;
 
@@ -47,7 +47,7 @@ impl<A: Argument + ?Sized, L: List> List for (&A, L) {
     }
 
     #[inline(always)]
-    fn store(&self, at: usize, payload: &mut Payload) {
+    fn store(&self, at: usize, payload: &mut PayloadBuilder) {
         let word = self.0.store(payload);
         if A::IS_INTERNED {
             payload.note(at, word);
@@ -104,7 +104,7 @@ impl<A, F> Arguments<A, F> {
     }
 }
 
-impl<A: List, F> Arguments<A, F> {
+impl<A: ArgumentList, F> Arguments<A, F> {
     /// Logs the words of `N` values: as arguments if they are numbers and there are at most four,
     /// else as a payload. `_` tells how the statement has found the event.
     #[inline(always)]
@@ -112,7 +112,7 @@ impl<A: List, F> Arguments<A, F> {
         const { assert!(N == A::COUNT) };
         if A::NUMBERS && N <= MAX_ARGUMENTS {
             let mut words = [0; MAX_ARGUMENTS];
-            values.store(0, &mut Payload::new(&mut words, N));
+            values.store(0, &mut PayloadBuilder::new(&mut words, N));
             timeline.log_enabled(event, words.map(|word| word as i64));
             return;
         }
@@ -144,19 +144,27 @@ const MIDDLE: usize = 64;
 
 /// Apart from the statement, which is shorter without it.
 #[inline(never)]
-fn log_long<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEvent, values: &A) {
+fn log_long<A: ArgumentList, const ROOM: usize>(
+    timeline: &Timeline,
+    event: EnabledEvent,
+    values: &A,
+) {
     log_payload::<A, ROOM>(timeline, event, values);
 }
 
 #[inline(always)]
-fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEvent, values: &A) {
+fn log_payload<A: ArgumentList, const ROOM: usize>(
+    timeline: &Timeline,
+    event: EnabledEvent,
+    values: &A,
+) {
     let mut words = [0; ROOM];
     // So many words have room in every ring.
     let most = match ROOM <= SMALL {
         true => ROOM,
         false => ROOM.min(timeline.payload_capacity()),
     };
-    let mut payload = Payload::new(&mut words[..most], A::COUNT);
+    let mut payload = PayloadBuilder::new(&mut words[..most], A::COUNT);
     values.store(0, &mut payload);
     let end = payload.end();
     timeline.log_enabled_payload(event, &words[..end], false);
@@ -164,11 +172,15 @@ fn log_payload<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEv
 
 /// Logs words of which some may be interned texts.
 #[inline(never)]
-fn log_interned<A: List, const ROOM: usize>(timeline: &Timeline, event: EnabledEvent, values: &A) {
+fn log_interned<A: ArgumentList, const ROOM: usize>(
+    timeline: &Timeline,
+    event: EnabledEvent,
+    values: &A,
+) {
     let mut words = [0; ROOM];
     let most = ROOM.min(timeline.payload_capacity());
     // The first word says which of the others are interned.
-    let mut payload = Payload::interning(&mut words[1..most], A::COUNT, timeline);
+    let mut payload = PayloadBuilder::interning(&mut words[1..most], A::COUNT, timeline);
     values.store(0, &mut payload);
     let (end, interned) = (payload.end() + 1, payload.which_are_interned());
     words[0] = interned;

@@ -27,16 +27,16 @@ pub use fixed::Fixed;
 pub use message::{check, check_channels, check_span, length_without_types, with_types};
 pub use named::{Flags, Named, enum_of, length_of_names, list_of_names, text_of_names};
 pub use others::MayBeMissing;
-pub use payload::Payload;
-pub use site::{Each, One, Sites, Words};
+pub use payload::PayloadBuilder;
+pub use site::{Each, One, Sites, StatementText};
 #[doc(hidden)]
-pub use span::{Keep, Kept, SpanSite, kept, longer, span_statement, spans};
+pub use span::{Keep, SpanArguments, SpanSite, kept, longer, span_statement, spans};
 pub use types::Owned;
 pub use wide::Wide;
 
 pub use crate::event::Attributes;
 #[doc(hidden)]
-pub use crate::ring::known::{Found, Known, Undefined};
+pub use crate::ring::statement_events::{Lookup, StatementEvents, Undefined};
 pub use crate::timeline::{ON, Timeline};
 
 /// Logs an event whose message has named arguments, with their types.
@@ -142,7 +142,7 @@ macro_rules! event_statement {
     ) => {{
         // Names that nobody else has: the expressions of arguments see the items that stand here.
         static __TIMELINE_SITES: $crate::statement::Sites =
-            $crate::statement::Sites::new($crate::statement::Words {
+            $crate::statement::Sites::new($crate::statement::StatementText {
                 category: $crate::statement::literal!($category),
                 message: $crate::statement::literal!($message),
                 place: (

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::apart::between;
 use super::argument::Argument;
-use super::payload::Payload;
+use super::payload::PayloadBuilder;
 use crate::event::{FieldType, Labels};
 
 /// Numbers that have names.
@@ -114,7 +114,7 @@ impl<N: Named> Argument for Flags<N> {
     const TYPE: FieldType<'static> = FieldType::Flags(labels::<N>());
 
     #[inline(always)]
-    fn store(&self, _: &mut Payload) -> u64 {
+    fn store(&self, _: &mut PayloadBuilder) -> u64 {
         self.bits
     }
 }

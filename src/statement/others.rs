@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::argument::{Argument, Interned, Number};
-use super::payload::Payload;
+use super::payload::PayloadBuilder;
 use crate::event::FieldType;
 
 /// A text or an array: of these a message has a mark for one that there is not.
@@ -46,7 +46,7 @@ impl<T: MayBeMissing> Argument for Option<T> {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         match self {
             Some(value) => value.store(payload),
             None => payload.nothing(),
@@ -65,7 +65,7 @@ impl Argument for OsStr {
     }
 
     #[inline(always)]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         payload.bytes(self.as_bytes())
     }
 }
@@ -84,7 +84,7 @@ macro_rules! behind {
             }
 
             #[inline(always)]
-            fn store(&self, payload: &mut Payload) -> u64 {
+            fn store(&self, payload: &mut PayloadBuilder) -> u64 {
                 AsRef::<$inner>::as_ref(self).store(payload)
             }
         }

@@ -5,7 +5,7 @@ use crate::layout::words::INTERNED;
 use crate::timeline::Timeline;
 
 /// A payload under construction, in words of 0.
-pub struct Payload<'a> {
+pub struct PayloadBuilder<'a> {
     words: &'a mut [u64],
     /// The first word that no text has taken.
     end: usize,
@@ -15,12 +15,12 @@ pub struct Payload<'a> {
     interned: u64,
 }
 
-impl<'a> Payload<'a> {
+impl<'a> PayloadBuilder<'a> {
     /// With `fixed` words before the texts.
     #[inline(always)]
-    pub fn new(words: &'a mut [u64], fixed: usize) -> Payload<'a> {
+    pub fn new(words: &'a mut [u64], fixed: usize) -> PayloadBuilder<'a> {
         let end = fixed.min(words.len());
-        Payload {
+        PayloadBuilder {
             words,
             end,
             timeline: None,
@@ -29,10 +29,14 @@ impl<'a> Payload<'a> {
     }
 
     /// The same, for a list that has texts to be interned.
-    pub fn interning(words: &'a mut [u64], fixed: usize, timeline: &'a Timeline) -> Payload<'a> {
-        Payload {
+    pub fn interning(
+        words: &'a mut [u64],
+        fixed: usize,
+        timeline: &'a Timeline,
+    ) -> PayloadBuilder<'a> {
+        PayloadBuilder {
             timeline: Some(timeline),
-            ..Payload::new(words, fixed)
+            ..PayloadBuilder::new(words, fixed)
         }
     }
 

@@ -7,14 +7,14 @@ use super::message::with_types;
 use super::types::Types;
 use crate::error::Result;
 use crate::event::{Attributes, EventId, FieldType, Priority};
-use crate::ring::known::{Found, Known, Undefined};
 use crate::ring::log::EnabledEvent;
+use crate::ring::statement_events::{Lookup, StatementEvents, Undefined};
 use crate::sync::{AtomicU64, Ordering};
 use crate::timeline::Timeline;
 
 /// What the text of a statement says.
 #[derive(Clone, Copy)]
-pub struct Words {
+pub struct StatementText {
     /// Its category.
     pub category: &'static str,
     /// Its message, without the types of arguments.
@@ -27,16 +27,16 @@ pub struct Words {
 
 /// One statement, or one instantiation of it.
 pub struct Site {
-    words: Words,
-    known: Known,
+    words: StatementText,
+    known: StatementEvents,
 }
 
 impl Site {
     /// A site that knows no event yet.
-    pub const fn new(words: Words) -> Site {
+    pub const fn new(words: StatementText) -> Site {
         Site {
             words,
-            known: Known::new(),
+            known: StatementEvents::new(),
         }
     }
 
@@ -73,9 +73,9 @@ impl Site {
         types: fn() -> Vec<FieldType<'static>>,
     ) -> Option<EventId> {
         match timeline.look(&self.known, priority) {
-            Found::Event(event) => Some(event),
-            Found::Lost | Found::Refused => None,
-            Found::Nothing | Found::Again => {
+            Lookup::Event(event) => Some(event),
+            Lookup::Lost | Lookup::Refused => None,
+            Lookup::Nothing | Lookup::Again => {
                 let defined = self.define_now(timeline, priority, &types());
                 let known = defined.as_ref().copied().map_err(Undefined::from);
                 timeline.remember(&self.known, priority, known);
@@ -93,7 +93,7 @@ impl Site {
         priority: Priority,
         types: &[FieldType<'static>],
     ) -> Result<EventId> {
-        let Words {
+        let StatementText {
             category,
             message,
             place,
@@ -115,7 +115,7 @@ pub struct Sites {
 
 impl Sites {
     /// Those of a statement that did not run yet.
-    pub const fn new(words: Words) -> Sites {
+    pub const fn new(words: StatementText) -> Sites {
         Sites {
             key: AtomicU64::new(0),
             site: Site::new(words),

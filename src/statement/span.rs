@@ -1,9 +1,9 @@
 //! `span!` and `async_span!` define the two events of a span where it begins.
 
 use super::argument::Argument;
-use super::arguments::{Arguments, List};
+use super::arguments::{ArgumentList, Arguments};
 use super::message::length_without_types;
-use super::site::{Find, Site, Sites, Words};
+use super::site::{Find, Site, Sites, StatementText};
 use super::types::{Owned, Types};
 use crate::event::{EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
@@ -137,7 +137,7 @@ macro_rules! span_statement {
     ) => {{
         // As in `event!`.
         static __TIMELINE_SITES: $crate::statement::SpanSite = $crate::statement::SpanSite::new(
-            $crate::statement::Words {
+            $crate::statement::StatementText {
                 category: $crate::statement::literal!($category),
                 message: "",
                 place: (
@@ -208,7 +208,7 @@ pub const fn longer(first_words: [&str; 2], message: &str) -> usize {
 /// A list of arguments that a span owns.
 pub trait Keep: Types {
     /// The list of references to them.
-    type References<'a>: List
+    type References<'a>: ArgumentList
     where
         Self: 'a;
 
@@ -236,17 +236,17 @@ impl<A: Argument, K: Keep> Keep for Owned<A, K> {
 }
 
 /// `N` arguments that a span keeps.
-pub struct Kept<K, const N: usize>(K);
+pub struct SpanArguments<K, const N: usize>(K);
 
 impl<K: Keep, F> Arguments<K, F> {
     /// Keeps these. `_` tells how the statement has found the events.
     #[inline(always)]
-    pub fn keep<const N: usize>(self, arguments: K, _: F) -> Kept<K, N> {
-        Kept(arguments)
+    pub fn keep<const N: usize>(self, arguments: K, _: F) -> SpanArguments<K, N> {
+        SpanArguments(arguments)
     }
 }
 
-impl<K: Keep, const N: usize> SpanValues for Kept<K, N> {
+impl<K: Keep, const N: usize> SpanValues for SpanArguments<K, N> {
     #[inline(always)]
     fn log(&self, timeline: &Timeline, event: EnabledEvent) {
         let references = self.0.references();
@@ -262,13 +262,13 @@ pub struct SpanSite {
 
 impl SpanSite {
     /// A site that knows no event yet, of events with these messages.
-    pub const fn new(words: Words, begin: &'static str, end: &'static str) -> SpanSite {
+    pub const fn new(words: StatementText, begin: &'static str, end: &'static str) -> SpanSite {
         SpanSite {
-            begin: Sites::new(Words {
+            begin: Sites::new(StatementText {
                 message: begin,
                 ..words
             }),
-            end: Sites::new(Words {
+            end: Sites::new(StatementText {
                 message: end,
                 ..words
             }),

@@ -1,7 +1,7 @@
 //! Texts of wide characters in statements.
 
 use super::argument::Argument;
-use super::payload::Payload;
+use super::payload::PayloadBuilder;
 use crate::event::FieldType;
 
 /// A text of wide characters, for [`event!`](crate::event!): UTF-16 of `u16`, or UTF-32 of `u32` or
@@ -29,7 +29,7 @@ use crate::event::FieldType;
 pub struct Wide<'a, U>(pub &'a [U]);
 
 /// What wide texts consist of.
-pub trait Unit: Copy {
+pub trait CodeUnit: Copy {
     /// The most bytes that one takes in UTF-8.
     const MOST: usize;
 
@@ -37,7 +37,7 @@ pub trait Unit: Copy {
     fn characters(text: &[Self]) -> impl Iterator<Item = char>;
 }
 
-impl Unit for u16 {
+impl CodeUnit for u16 {
     // A character of four bytes has two units.
     const MOST: usize = 3;
 
@@ -48,7 +48,7 @@ impl Unit for u16 {
     }
 }
 
-impl Unit for u32 {
+impl CodeUnit for u32 {
     const MOST: usize = 4;
 
     #[inline]
@@ -57,7 +57,7 @@ impl Unit for u32 {
     }
 }
 
-impl Unit for i32 {
+impl CodeUnit for i32 {
     const MOST: usize = 4;
 
     #[inline]
@@ -70,7 +70,7 @@ fn character(unit: u32) -> char {
     char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-impl<U: Unit> Argument for Wide<'_, U> {
+impl<U: CodeUnit> Argument for Wide<'_, U> {
     const TYPE: FieldType<'static> = FieldType::Wstr;
     const IS_NUMBER: bool = false;
 
@@ -81,7 +81,7 @@ impl<U: Unit> Argument for Wide<'_, U> {
     }
 
     #[inline]
-    fn store(&self, payload: &mut Payload) -> u64 {
+    fn store(&self, payload: &mut PayloadBuilder) -> u64 {
         payload.characters(U::characters(self.0))
     }
 }

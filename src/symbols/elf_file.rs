@@ -9,7 +9,7 @@ use object::endian::Endianness;
 use object::pod::{self, Pod};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
 
-use super::{Contents, FileVersion, Module};
+use super::{FileContents, FileVersion, Module};
 use crate::shm;
 
 /// Bytes of the largest note. A build id takes about 40.
@@ -95,7 +95,7 @@ impl ElfFile<'_> {
     /// Whether it is the file of a module, as far as its contents tell or, if they are not known,
     /// its version. Of a module with a build id, that has to fit as well: see [`is_of`]. All of the
     /// file is read if its SHA-1 may fit, and no more than `left`, which is reduced by that.
-    pub fn fits(&self, module: &Module, known: Option<&[Contents]>, left: &mut u64) -> bool {
+    pub fn fits(&self, module: &Module, known: Option<&[FileContents]>, left: &mut u64) -> bool {
         let version = self.version();
         let is_version =
             || module.build_id.is_some() || module.version.is_some() && module.version == version;
@@ -117,7 +117,7 @@ impl ElfFile<'_> {
         let Ok((size, sha1)) = shm::digest(&self.file, u64::MAX, |_| ()) else {
             return false;
         };
-        let is_same = |one: &Contents| (one.size, one.sha1) == (size, Some(sha1));
+        let is_same = |one: &FileContents| (one.size, one.sha1) == (size, Some(sha1));
         known.iter().any(is_same) && self.version() == version
     }
 

@@ -8,11 +8,11 @@ use object::endian::Endianness;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 
 use super::elf_file::{ElfFile, is_of, programs};
-use super::intervals::{Interval, IntervalMap};
-use super::lines::{Lines, Located};
+use super::intervals::{AddressInterval, IntervalMap};
+use super::lines::{LineTable, Located};
 use super::sections::{self, Sections, Unread};
 use super::separate::{self, Separate};
-use super::{Contents, FileVersion, Left, Module};
+use super::{FileContents, FileVersion, Left, Module};
 
 /// Bytes of all headers and notes that are read to compare a file.
 const MOST_HEADERS: u64 = 16 << 20;
@@ -31,7 +31,7 @@ pub struct Image {
     separate: Vec<Separate>,
     /// What the file, or a file of its own, says of the lines of its source: read when it is first
     /// asked for.
-    lines: OnceLock<Result<Lines, Unread>>,
+    lines: OnceLock<Result<LineTable, Unread>>,
     /// The file's address for its lowest page; `None` if the file cannot be moved.
     lowest: Option<u64>,
     symbols: Vec<Symbol>,
@@ -57,14 +57,14 @@ impl Image {
     pub fn open(
         path: &Path,
         module: &Module,
-        known: Option<&[Contents]>,
+        known: Option<&[FileContents]>,
         left: &mut Left,
     ) -> Option<Image> {
         Image::look(path, module, known, left, true)
     }
 
     /// Whether the file at `path` is that of a module. Reads its headers and notes.
-    pub fn is_of(path: &Path, module: &Module, known: Option<&[Contents]>) -> bool {
+    pub fn is_of(path: &Path, module: &Module, known: Option<&[FileContents]>) -> bool {
         let mut left = Left {
             symbols: MOST_HEADERS,
             ..Left::default()
@@ -75,7 +75,7 @@ impl Image {
     fn look(
         path: &Path,
         module: &Module,
-        known: Option<&[Contents]>,
+        known: Option<&[FileContents]>,
         left: &mut Left,
         has_symbols: bool,
     ) -> Option<Image> {
@@ -136,7 +136,7 @@ impl Image {
     }
 
     fn take<S: Sym<Endian = Endianness>>(&mut self, symbols: &[S], endian: Endianness) {
-        let mut intervals: Vec<Interval<Rank>> = Vec::new();
+        let mut intervals: Vec<AddressInterval<Rank>> = Vec::new();
         for symbol in symbols {
             let start: u64 = symbol.st_value(endian).into();
             let size: u64 = symbol.st_size(endian).into();
@@ -146,7 +146,7 @@ impl Image {
                 elf::STB_WEAK => 1,
                 _ => 2,
             };
-            intervals.push(Interval {
+            intervals.push(AddressInterval {
                 start,
                 end: start.saturating_add(size.max(1)),
                 rank: (start, size > 0, function, binding),
@@ -179,7 +179,7 @@ impl Image {
     pub fn locate(&self, module: &Module, address: u64, left: &Mutex<u64>) -> Located {
         let open = || {
             let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
-            Lines::open(
+            LineTable::open(
                 (&self.path, self.version),
                 &self.separate,
                 module,

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 /// An interval of addresses with its rank. An address in several intervals belongs to the one of
 /// the highest rank.
 #[derive(Debug, Clone)]
-pub struct Interval<R> {
+pub struct AddressInterval<R> {
     /// Its first address.
     pub start: u64,
     /// The first address after it.
@@ -34,7 +34,7 @@ struct OwnedRange {
 
 impl IntervalMap {
     /// Takes at most 2^32 intervals. Of equal ranks, the later one wins.
-    pub fn new<R: Ord + Copy>(intervals: &[Interval<R>]) -> IntervalMap {
+    pub fn new<R: Ord + Copy>(intervals: &[AddressInterval<R>]) -> IntervalMap {
         let mut order: Vec<u32> = (0..).take(intervals.len()).collect();
         let of = |number: u32| &intervals[number as usize];
         order.sort_unstable_by_key(|number| of(*number).start);
@@ -81,8 +81,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn interval() -> impl Strategy<Value = Interval<u8>> {
-        (0..24u64, 0..24u64, 0..4u8).prop_map(|(start, end, rank)| Interval { start, end, rank })
+    fn interval() -> impl Strategy<Value = AddressInterval<u8>> {
+        (0..24u64, 0..24u64, 0..4u8).prop_map(|(start, end, rank)| AddressInterval {
+            start,
+            end,
+            rank,
+        })
     }
 
     proptest! {

@@ -32,11 +32,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use self::demangle::demangled;
-pub use self::programs::{Contents, Programs};
+pub use self::programs::{FileContents, ProgramFiles};
 pub use crate::event::{FileVersion, InlinedFunction, Module, SourceLine};
 
 use self::image::Image;
-use self::intervals::{Interval, IntervalMap};
+use self::intervals::{AddressInterval, IntervalMap};
 use self::overlap::Overlaps;
 use self::places::places;
 
@@ -127,11 +127,11 @@ struct File {
     build_id: Option<Vec<u8>>,
     version: Option<FileVersion>,
     /// What it holds, if that is known of it.
-    known: Option<Vec<Contents>>,
+    known: Option<Vec<FileContents>>,
 }
 
 impl File {
-    fn of(module: &Module, programs: &Programs) -> File {
+    fn of(module: &Module, programs: &ProgramFiles) -> File {
         File {
             path: module.path.clone(),
             build_id: module.build_id.clone(),
@@ -145,7 +145,7 @@ impl File {
 #[derive(Debug)]
 struct Opened {
     /// What it holds, if that is known of it.
-    known: Option<Vec<Contents>>,
+    known: Option<Vec<FileContents>>,
     /// The last modules of it, as indices.
     modules: Vec<usize>,
     image: OnceLock<Option<Image>>,
@@ -172,12 +172,12 @@ impl Symbols {
     /// or the paths and versions if there are no build ids. Of more than 1,048,576 modules the last
     /// ones count.
     pub fn new(modules: impl IntoIterator<Item = Module>) -> Symbols {
-        Symbols::of(modules, &Programs::default())
+        Symbols::of(modules, &ProgramFiles::default())
     }
 
     /// As [`new`](Symbols::new), but of these programs only files with the known contents are
     /// believed.
-    pub fn of(modules: impl IntoIterator<Item = Module>, programs: &Programs) -> Symbols {
+    pub fn of(modules: impl IntoIterator<Item = Module>, programs: &ProgramFiles) -> Symbols {
         let mut modules: Vec<Module> = modules.into_iter().collect();
         modules.drain(..modules.len().saturating_sub(MAX_MODULES));
 
@@ -205,7 +205,7 @@ impl Symbols {
         }
         let process = |indices: Vec<usize>| {
             let held = || indices.iter().map(|index| &modules[*index]);
-            let intervals = held().map(|module| Interval {
+            let intervals = held().map(|module| AddressInterval {
                 start: module.start,
                 end: module.end,
                 rank: (),
@@ -309,7 +309,7 @@ impl Symbols {
 
 /// Whether the file at a path is that of a module: it has its build id or, if the module has none,
 /// its version; of one of these programs, if it has the known contents.
-pub fn is_of(path: &Path, module: &Module, programs: &Programs) -> bool {
+pub fn is_of(path: &Path, module: &Module, programs: &ProgramFiles) -> bool {
     Image::is_of(path, module, programs.contents(module).as_deref())
 }
 

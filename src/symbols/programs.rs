@@ -19,7 +19,7 @@ const DELETED: &[u8] = b" (deleted)";
 
 /// What is known of the bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Contents {
+pub struct FileContents {
     /// How many they are.
     pub size: u64,
     /// Their SHA-1.
@@ -28,18 +28,18 @@ pub struct Contents {
 
 /// The programs that processes ran, by their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Programs(HashMap<String, Runs>);
+pub struct ProgramFiles(HashMap<String, Runs>);
 
 /// What was run from one path: by processes, and by any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Runs {
-    of_process: HashMap<u32, Vec<Contents>>,
-    of_any: Vec<Contents>,
+    of_process: HashMap<u32, Vec<FileContents>>,
+    of_any: Vec<FileContents>,
 }
 
-impl Programs {
+impl ProgramFiles {
     /// Adds the program of a process, if it is known of which.
-    pub fn add(&mut self, pid: Option<u32>, path: &str, contents: Contents) {
+    pub fn add(&mut self, pid: Option<u32>, path: &str, contents: FileContents) {
         let path = path.strip_suffix(" (deleted)").unwrap_or(path);
         let runs = self.0.entry(path.to_owned()).or_default();
         let of_process = pid.map(|pid| runs.of_process.entry(pid).or_default());
@@ -53,7 +53,7 @@ impl Programs {
     /// What the file of a module may hold: what its process ran, or any process that is known.
     /// `None` if it is no program of which anything is known. Nothing fits if only the process
     /// could tell which of several it is.
-    pub fn contents(&self, module: &Module) -> Option<Vec<Contents>> {
+    pub fn contents(&self, module: &Module) -> Option<Vec<FileContents>> {
         let runs = self.runs(module)?;
         let known = runs.of_process.get(&module.pid).unwrap_or(&runs.of_any);
         let mut known = known.clone();
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use crate::event::FileVersion;
 
-    fn contents(size: u64) -> Contents {
-        Contents {
+    fn contents(size: u64) -> FileContents {
+        FileContents {
             size,
             sha1: Some([size as u8; 20]),
         }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_program_is_known_by_its_process_and_path() {
-        let mut programs = Programs::default();
+        let mut programs = ProgramFiles::default();
         programs.add(Some(1), "/a", contents(1));
         programs.add(Some(2), "/a (deleted)", contents(2));
         programs.add(None, "/a", contents(3));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn paths_are_as_processes_have_them() {
-        let mut programs = Programs::default();
+        let mut programs = ProgramFiles::default();
         let long = [b"/", &[b'x'; 300][..]].concat();
         let strange = b"/\xff\xc3";
         for path in [&long[..255], strange] {

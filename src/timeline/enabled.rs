@@ -5,36 +5,41 @@ use crate::error::{Error, ErrorKind};
 use crate::event::{EventId, Priority};
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_INTERNED;
-use crate::ring::known::{Found, Known, Undefined};
 use crate::ring::log::EnabledEvent;
+use crate::ring::statement_events::{Lookup, StatementEvents, Undefined};
 
 impl Timeline {
     /// What a statement knows of its event for a priority. If it is too early to try to define it
     /// again, counts an event as dropped. Takes no lock and allocates nothing.
     #[doc(hidden)]
-    pub fn look(&self, known: &Known, priority: Priority) -> Found {
+    pub fn look(&self, known: &StatementEvents, priority: Priority) -> Lookup {
         let found = known.look(self.log.pair(priority));
         match found {
-            Found::Lost => self.dropped_undefined(priority),
-            Found::Refused => self.dropped_refused(priority),
-            Found::Nothing | Found::Again if self.is_closed() => {
+            Lookup::Lost => self.dropped_undefined(priority),
+            Lookup::Refused => self.dropped_refused(priority),
+            Lookup::Nothing | Lookup::Again if self.is_closed() => {
                 self.dropped_undefined(priority);
-                return Found::Lost;
+                return Lookup::Lost;
             }
-            Found::Nothing | Found::Event(_) | Found::Again => {}
+            Lookup::Nothing | Lookup::Event(_) | Lookup::Again => {}
         }
         found
     }
 
     /// Whether a statement knows its event for a priority.
-    pub(crate) fn knows(&self, known: &Known, priority: Priority) -> bool {
+    pub(crate) fn knows(&self, known: &StatementEvents, priority: Priority) -> bool {
         known.has(self.log.pair(priority))
     }
 
     /// Lets a statement know its event for a priority, or why it has none: then counts an event as
     /// dropped.
     #[doc(hidden)]
-    pub fn remember(&self, known: &Known, priority: Priority, defined: Result<EventId, Undefined>) {
+    pub fn remember(
+        &self,
+        known: &StatementEvents,
+        priority: Priority,
+        defined: Result<EventId, Undefined>,
+    ) {
         known.put(self.log.pair(priority), defined);
         match defined {
             Ok(_) => {}

@@ -8,7 +8,7 @@
 mod close;
 mod enabled;
 mod environment;
-mod interned;
+mod interning;
 mod options;
 mod refused;
 mod span;
@@ -27,12 +27,12 @@ use crate::event::{
 };
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_BACKTRACE;
-use crate::ring::handle::Index;
-use crate::ring::log::{Log, NotNamed};
+use crate::ring::handle::HandleIndex;
+use crate::ring::log::{NotNamed, RingLog};
 use crate::ring::processes;
-use crate::ring::threads::Names;
+use crate::ring::threads::ThreadNames;
 use crate::save::{self, Saved};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 use crate::shm::{self, LockFile, SharedFile};
 
 /// Whether events are logged at all: not with the feature `off`.
@@ -58,7 +58,7 @@ pub const ON: bool = !cfg!(feature = "off");
 /// ```
 pub struct Timeline {
     // Before `control`: it leaves the process table before the memory is unmapped.
-    log: Box<Log>,
+    log: Box<RingLog>,
     control: Control,
 }
 
@@ -138,7 +138,7 @@ impl Timeline {
         Options::new()
     }
 
-    fn join(segment: Segment, lifecycle: LockFile, index: Index) -> Result<Timeline> {
+    fn join(segment: TimelineMapping, lifecycle: LockFile, index: HandleIndex) -> Result<Timeline> {
         let path = segment.name.given().to_path_buf();
         let fail = |e| Error::io("open", &path, e);
         let file = lifecycle.file().try_clone().map_err(fail)?;
@@ -148,7 +148,7 @@ impl Timeline {
             file.replace(own);
         }
         let (geometry, clock) = (segment.geometry, segment.facts.clock);
-        let log = Log::join(index, &segment.shared(), &geometry, clock, file);
+        let log = RingLog::join(index, &segment.shared(), &geometry, clock, file);
         let Some(log) = log else {
             let file = lifecycle.file();
             if processes::is_held_by_readers(&geometry, file) {
@@ -476,7 +476,7 @@ impl Timeline {
     /// # Errors
     /// Those of [`Timeline::thread`].
     pub fn thread_of_bytes(&self, name: &[u8], group: &[u8]) -> Result<()> {
-        let named = self.log.name_thread(&Names::new(name, group));
+        let named = self.log.name_thread(&ThreadNames::new(name, group));
         named.map_err(|reason| {
             let path = self.path().to_path_buf();
             match reason {

@@ -6,7 +6,7 @@ use super::Timeline;
 use crate::error::{Error, Result};
 use crate::layout::DEFAULT_STRING_TABLE;
 use crate::lifecycle::{self, Plan};
-use crate::ring::handle::Index;
+use crate::ring::handle::HandleIndex;
 use crate::ring::local::MAX_OPEN;
 use crate::segment::Use;
 use crate::shm::{Name, Trust};
@@ -165,9 +165,9 @@ impl Options {
     }
 }
 
-fn claim_index(name: &Name) -> Result<Index> {
+fn claim_index(name: &Name) -> Result<HandleIndex> {
     let doing = "get memory that a fork wipes (Linux 4.14 or later) for";
-    Index::claim()
+    HandleIndex::claim()
         .map_err(|e| Error::io(doing, name.given(), e))?
         .ok_or(Error::TooManyOpen { limit: MAX_OPEN })
 }

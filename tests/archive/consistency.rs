@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::{ScopedJoinHandle, scope, yield_now};
 
 use timeline::{Attached, Event, Follow, FollowFrom, Order, Timeline};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use crate::support::{
     Name, Random, arguments, attach, checked, define, in_process_without_rseq, naive, size,
@@ -290,7 +290,7 @@ fn record(threads: i64, form: Form) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flight.tla");
     hand_over(threads, ENTRIES, |_, attached, round| {
-        let mut output = Output::open(&file, Keeping::default()).expect("opened");
+        let mut output = ArchiveOutput::open(&file, Keeping::default()).expect("opened");
         let mut recorder = Recorder::new(attached, &mut output, form).expect("begun");
         assert!(recorder.flush(), "there is room");
         let archive = Archive::open(&file).expect("an archive");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use timeline::{Frame, Order, Source};
-use timeline_archive::{Archive, Form, RecordedDefinition, RecordedEvent, Text, Writer};
+use timeline_archive::{Archive, EventText, Form, RecordedDefinition, RecordedEvent, Writer};
 
 use crate::samples::{archive, frame_at, framed, frames, symbol};
 
@@ -81,12 +81,12 @@ impl Sample {
     /// An event as it is shown when only these records are there.
     fn shown(&self, event: &RecordedEvent, there: &HashSet<&[u8]>) -> RecordedEvent {
         let magic = event.definition.magic;
-        let text = |text: &Option<Text>| {
+        let text = |text: &Option<EventText>| {
             let text = text.as_deref()?;
             let (record, id) = &self.strings[&(magic, text.to_string())];
             let whole = there.contains(record.as_slice());
-            let lost = || Text::from(format!("<string {id:#x}?>"));
-            Some(if whole { Text::from(text) } else { lost() })
+            let lost = || EventText::from(format!("<string {id:#x}?>"));
+            Some(if whole { EventText::from(text) } else { lost() })
         };
         let mut event = event.clone();
         let definition = Arc::make_mut(&mut event.definition);

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use timeline::layout::records::Lane;
 use timeline::layout::{Geometry, Header};
 use timeline::{Attached, Event, EventId, FollowFrom, Order, Record, Timeline};
-use timeline_archive::{Archive, Form, Keeping, Output, RecordedEvent, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, RecordedEvent, Recorder};
 
 use crate::support::{
     Name, arguments, attach, checked, cpus, define, in_process_without_rseq, rseq, run_on, size,
@@ -160,7 +160,7 @@ fn assert_told(name: &Name, lanes: &[usize]) {
 }
 
 fn record(at: &Attached, file: &std::path::Path, form: Form) -> timeline_archive::Totals {
-    let mut output = Output::open(file, Keeping::default()).expect("opened");
+    let mut output = ArchiveOutput::open(file, Keeping::default()).expect("opened");
     let mut recorder = Recorder::new(at, &mut output, form).expect("begun");
     while recorder.step() {}
     recorder.finish()
@@ -288,7 +288,7 @@ fn overrun(name: &Name, timeline: &Timeline, file: &std::path::Path, form: Form)
                 }
             });
         }
-        let mut output = Output::open(file, Keeping::default()).expect("opened");
+        let mut output = ArchiveOutput::open(file, Keeping::default()).expect("opened");
         let mut recorder = Recorder::new(&attached, &mut output, form).expect("begun");
         while recorder.totals().missed < 50_000 || recorder.totals().events < 3_000 {
             recorder.step();
@@ -391,7 +391,8 @@ fn a_gap_is_told_in_the_file_of_its_event() {
             rotate_size: Some(8 << 10),
             ..Keeping::default()
         };
-        let mut output = Output::open(folder.path().join("flights/"), keeping).expect("opened");
+        let mut output =
+            ArchiveOutput::open(folder.path().join("flights/"), keeping).expect("opened");
         let mut recorder = Recorder::new(&attached, &mut output, form).expect("begun");
         let mut number = 0;
         for round in 0..400 {

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use timeline::{Attached, Order};
-use timeline_archive::{Archive, Form, Keeping, Output as Files, RawEvent, Recorder, Writer};
+use timeline_archive::{
+    Archive, ArchiveOutput as Files, Form, Keeping, RawEvent, Recorder, Writer,
+};
 
 use crate::flight::{Flight, first_arguments, said};
 

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use tempfile::TempDir;
 use timeline::{Attached, Attributes, EventId, Order, Priority, Timeline};
 use timeline_archive::{
-    Archive, Form, Fsync, Keeping, Output, RawEvent, RecordedEvent, Recorder, Totals, Writer,
+    Archive, ArchiveOutput, Form, Fsync, Keeping, RawEvent, RecordedEvent, Recorder, Totals, Writer,
 };
 
 use crate::flight::{Running, eventually, size};
@@ -86,7 +86,7 @@ impl Program {
             ..Keeping::default()
         };
         let attached = Attached::open(self.name.path()).unwrap();
-        let mut output = Output::open(path, keeping).unwrap();
+        let mut output = ArchiveOutput::open(path, keeping).unwrap();
         let mut recorder = Recorder::new(&attached, &mut output, form).unwrap();
         while recorder.step() {}
         if ends {

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 use timeline::{Attached, EventId, Priority, Timeline, Value, lay_out, unlink};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use crate::independent::agree;
 
@@ -122,7 +122,7 @@ fn values_in_columns_of_their_kinds_are_those_of_a_payload() {
     let attached = Attached::open(&name).unwrap();
     let [plain, blocks] = [Form::Plain, Form::Blocks].map(|form| {
         let path = directory.path().join(format!("{form:?}.tla"));
-        let mut output = Output::open(&path, Keeping::default()).unwrap();
+        let mut output = ArchiveOutput::open(&path, Keeping::default()).unwrap();
         let mut recorder = Recorder::new(&attached, &mut output, form).unwrap();
         while recorder.step() {}
         assert_eq!(recorder.finish().events, 2000);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use timeline::{Attached, EventId, Priority, Timeline, Value, lay_out};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use crate::flight::size;
 
@@ -139,7 +139,7 @@ fn recorded(folder: &Path, form: Form, most: u64, deeds: &[Deed]) -> Vec<u64> {
     let at = Attached::open(&program.name).unwrap();
     let mut missed = 0;
     for deeds in deeds.split(|deed| matches!(deed, Deed::Restart)) {
-        let mut output = Output::open(folder, keeping).unwrap();
+        let mut output = ArchiveOutput::open(folder, keeping).unwrap();
         let mut recorder = Recorder::new(&at, &mut output, form).unwrap();
         for deed in deeds {
             program.does(deed);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use timeline::{Attached, EventId, Order, Source, Timeline};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use crate::support::{Name, arguments, attach, define};
 
@@ -20,7 +20,7 @@ fn a_thread_that_is_renamed_while_it_is_recorded_stays_one_thread() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("flight.tla");
         let attached: Attached = attach(name.path());
-        let mut output = Output::open(&file, Keeping::default()).expect("opened");
+        let mut output = ArchiveOutput::open(&file, Keeping::default()).expect("opened");
         let mut recorder = Recorder::new(&attached, &mut output, form).expect("begun");
         // Another thread, which has ended by then.
         std::thread::scope(|scope| {
@@ -80,7 +80,7 @@ fn a_thread_that_the_system_renames_has_its_new_name_in_later_events() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flight.tla");
     let attached: Attached = attach(name.path());
-    let mut output = Output::open(&file, Keeping::default()).expect("opened");
+    let mut output = ArchiveOutput::open(&file, Keeping::default()).expect("opened");
     let mut recorder = Recorder::new(&attached, &mut output, Form::Plain).expect("begun");
     let rename = |name| std::fs::write("/proc/thread-self/comm", name).expect("named");
     rename("first name");
@@ -117,7 +117,7 @@ fn a_recorder_that_reads_in_time_names_all_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("flight.tla");
     let attached: Attached = attach(name.path());
-    let mut output = Output::open(&file, Keeping::default()).expect("opened");
+    let mut output = ArchiveOutput::open(&file, Keeping::default()).expect("opened");
     let mut recorder = Recorder::new(&attached, &mut output, Form::Blocks).expect("begun");
     let records = i64::from(attached.info().thread_capacity);
     let threads = 5 * records;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use timeline::{Attached, EventId, Priority, Timeline, Value, lay_out, unlink};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use crate::flight::{code, this_program};
 use crate::samples::frames;
@@ -97,7 +97,7 @@ fn each_file_has_the_symbols_of_its_pointers_once() {
             rotate_size,
             ..Keeping::default()
         };
-        let mut output = Output::open(&path, keeping).unwrap();
+        let mut output = ArchiveOutput::open(&path, keeping).unwrap();
         let mut recorder = Recorder::new(&attached, &mut output, form).unwrap();
         while recorder.step() {}
         assert_eq!(recorder.finish().events, 40_000);
@@ -123,7 +123,7 @@ fn a_pointer_has_a_name_once_its_object_is_known() {
     let short = timeline.define("test", Priority::Info, SHORT).unwrap();
     let attached = Attached::open(&name).unwrap();
     let path = directory.path().join("later.tla");
-    let mut output = Output::open(&path, Keeping::default()).unwrap();
+    let mut output = ArchiveOutput::open(&path, Keeping::default()).unwrap();
     let mut recorder = Recorder::new(&attached, &mut output, Form::Blocks).unwrap();
     let mut record = |number| {
         (0..3).for_each(|_| timeline.log(short, [number, place(0) as i64]));

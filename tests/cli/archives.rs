@@ -3,7 +3,7 @@
 use std::fs;
 
 use timeline::Attached;
-use timeline_archive::{Form, Fsync, Keeping, Output, Recorder};
+use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder};
 
 use crate::command::*;
 use crate::mixture::Mixture;
@@ -17,7 +17,7 @@ fn in_small_files(mixture: &Mixture, from: &str) -> String {
         ..Keeping::default()
     };
     let at = Attached::open(from).unwrap();
-    let mut output = Output::open(&path, keeping).unwrap();
+    let mut output = ArchiveOutput::open(&path, keeping).unwrap();
     let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
     while recorder.step() {}
     assert_eq!(recorder.finish().missed, 0);

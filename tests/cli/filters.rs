@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value as Json;
 use tempfile::TempDir;
 use timeline::{Attached, Attributes, EventId, Priority, Timeline, Value, lay_out};
-use timeline_archive::{Form, Fsync, Keeping, Output, Recorder};
+use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder};
 
 use crate::command::*;
 use crate::support::Name;
@@ -93,7 +93,7 @@ fn in_small_files(name: &Name, folder: &TempDir) -> String {
         ..Keeping::default()
     };
     let at: Attached = name.attach();
-    let mut output = Output::open(&path, keeping).unwrap();
+    let mut output = ArchiveOutput::open(&path, keeping).unwrap();
     let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
     while recorder.step() {}
     assert_eq!(recorder.finish().missed, 0);

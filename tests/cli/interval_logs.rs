@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use timeline_latency::intervals::{
-    Distribution, Interval, IntervalOptions, Intervals, LogHeader, LogReader, LogWriter,
-    ReaderOptions, Shape, Summaries, TimeRules, corrected,
+    Distribution, HistogramShape, Interval, IntervalOptions, Intervals, LogHeader, LogReader,
+    LogWriter, ReaderOptions, Summaries, TimeRules, corrected,
 };
 use timeline_latency::percentile;
 
@@ -233,7 +233,7 @@ fn percentiles_of_round_counts_are_those_of_all_tools() {
     let folder = TempDir::new().expect("a folder");
     let mut intervals = Vec::new();
     for (number, count) in (100..=10_000).step_by(100).enumerate() {
-        let mut histogram = Shape::default().histogram().expect("a shape");
+        let mut histogram = HistogramShape::default().histogram().expect("a shape");
         (1..=count).for_each(|value| histogram.record(value).expect("a short one"));
         intervals.push(Interval {
             tag: None,

@@ -118,7 +118,7 @@ fn the_next_new_keeps_exactly_what_the_killed_left() {
 fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64) {
     use std::os::unix::fs::FileExt;
     use timeline::Record;
-    use timeline::layout::words::State;
+    use timeline::layout::words::ChunkState;
     use timeline::layout::{Geometry, Header, records};
 
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
@@ -163,7 +163,7 @@ fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64)
         let mask = u64::from(geometry.chunks) - 1;
         let (mut fresh, mut former) = (chunk(ticket & mask), chunk(old & mask));
         assert_eq!(fresh.state.into_inner() >> 16, 0, "an unused chunk");
-        fresh.state = State::open(ticket, lane as u32).0.into();
+        fresh.state = ChunkState::open(ticket, lane as u32).0.into();
         if steps >= 2 {
             fresh.before = (*former.before.get_mut() + full).into();
             fresh.lane = lane.into();
@@ -171,7 +171,7 @@ fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64)
         }
         put_chunk(ticket & mask, fresh);
         if steps >= 3 {
-            former.state = State::closed(old, full as u32).0.into();
+            former.state = ChunkState::closed(old, full as u32).0.into();
             put_chunk(old & mask, former);
         }
         ticket += 1;

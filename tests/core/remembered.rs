@@ -188,7 +188,7 @@ fn threads_of_a_killed_process_are_forgotten_between_those_that_ended_before_and
     // Here the death is noticed, at the latest.
     define(&timeline);
     let attached = attach(name.path());
-    let is_it = |w: &timeline::Writer| w.pid == pid && !w.alive;
+    let is_it = |w: &timeline::WriterProcess| w.pid == pid && !w.alive;
     assert!(attached.info().writers.iter().any(is_it));
     short_threads(&timeline, 20..records - 10);
     assert_eq!(attached.forgotten(), 0);

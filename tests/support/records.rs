@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU8;
 use timeline::Record;
 use timeline::layout::header::{Anchor, CHECKED, FLAG_SNAPSHOT, Header};
 use timeline::layout::records::{Chunk, Lane, Thread};
-use timeline::layout::words::{Cursor, State};
+use timeline::layout::words::{ChunkState, Cursor};
 use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
 
 /// Makes the header's checksum right (docs/format.md).
@@ -84,7 +84,7 @@ pub fn put_chunk<const WORDS: usize>(
     Chunk::edit(
         &mut bytes[geometry.chunk().at(chunk) as usize..],
         |record| {
-            record.state = State::closed(ticket, entries.len() as u32).0.into();
+            record.state = ChunkState::closed(ticket, entries.len() as u32).0.into();
             record.before = before.into();
             record.lane = lane.into();
             record.opened = ticket.into();

@@ -29,11 +29,11 @@ pub mod limits {
 
 /// Numbers of few bytes, as in blocks.
 pub mod varint {
-    pub use crate::format::varint::{Cursor, put, put_difference, signed};
+    pub use crate::format::varint::{NumberReader, put, put_difference, signed};
 }
 
 pub use error::{Error, Result};
-pub use format::event::{Event, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
+pub use format::event::{ArchiveEvent, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::frame::MAGIC;
 pub use format::module::ModuleRecord;
 pub use format::preamble::Preamble;
@@ -42,7 +42,7 @@ pub use format::symbol::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
 pub use read::archive::Archive;
 pub use read::block_ranges::BlockRanges;
-pub use read::bytes::Bytes;
+pub use read::bytes::ArchiveBytes;
 pub use read::columns::{BlockColumns, ShapeValues};
 pub use read::coverage::Hole;
 pub use read::events::{ArchiveEvents, UnitReader};
@@ -50,17 +50,19 @@ pub use read::executable::Misfit;
 pub use read::filtered::FilteredTotals;
 pub use read::follow::ArchiveFollow;
 pub use read::outline::Outline;
-pub use read::recorded::{InFile, RecordedDefinition, RecordedEvent, RecordedThread, Text};
+pub use read::recorded_event::{
+    EventText, InFile, RecordedDefinition, RecordedEvent, RecordedThread,
+};
 pub use read::recovery::{Recovery, Searched};
 pub use read::repair::CopyTotals;
 pub use read::select::{Places, Select};
 pub use read::unit::UnitInfo;
 pub use read::value_column::ValueColumn;
 pub use record::numbered_files::{Locked, create_file};
-pub use record::output::Change;
+pub use record::output::FileChange;
+pub use record::output::{ArchiveOutput, OutputTrouble};
 pub use record::output::{Fsync, Keeping};
-pub use record::output::{Output, Trouble};
 pub use record::recorder::{Recorder, Totals};
 pub use record::watched::Watched;
-pub use write::lines::{Line, LineBlock, LineShape, LineTexts, LineValues};
+pub use write::lines::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
 pub use write::writer::{Form, Writer};

@@ -5,10 +5,10 @@ use clap::ValueEnum;
 /// How events are shown as text.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Columns")]
-pub struct Shown {
+pub struct TextOptions {
     /// The form of times
     #[arg(long, value_name = "FORM", conflicts_with = "json")]
-    pub time: Option<TimeForm>,
+    pub time: Option<TimeStyle>,
 
     /// The columns, in this order, with commas between
     #[arg(
@@ -22,7 +22,7 @@ pub struct Shown {
 
 /// The form of a time.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TimeForm {
+pub enum TimeStyle {
     /// The time of day, or date and time with --long
     Absolute,
     /// Seconds since the first event that is printed

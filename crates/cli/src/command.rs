@@ -154,7 +154,7 @@ fn examples_help(examples: &[Example]) -> String {
 }
 
 /// What the command line asks for.
-pub struct Asked {
+pub struct Invocation {
     choice: Choice,
     /// The name of the verb.
     name: String,
@@ -162,7 +162,7 @@ pub struct Asked {
 }
 
 /// Reads the command line. Prints and exits by itself on `--help` (status 0) and on errors (2).
-pub fn parse() -> Asked {
+pub fn parse() -> Invocation {
     // Most command lines need neither examples nor the other verbs, which take longer to make than
     // most else in which this command starts.
     let read = |command: clap::Command| {
@@ -173,7 +173,7 @@ pub fn parse() -> Asked {
     match read(Cli::command()).or_else(|_: clap::Error| read(command())) {
         Ok((cli, name)) => {
             output::choose_colour(cli.color);
-            Asked {
+            Invocation {
                 choice: cli.choice,
                 name,
                 is_paged: !cli.no_pager,
@@ -186,7 +186,7 @@ pub fn parse() -> Asked {
     }
 }
 
-impl Asked {
+impl Invocation {
     /// Runs the verb, in a pager if its output is long.
     pub fn run(&mut self) -> Result {
         if let Choice::Generate(args) = &self.choice {

@@ -13,7 +13,7 @@ use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{Count, things};
 use crate::health;
-use crate::output::{self, Line};
+use crate::output::{self, TextLine};
 use crate::recovery::Executables;
 use crate::target::Target;
 use crate::verb::Verb;
@@ -151,11 +151,11 @@ fn text(definition: &Definition, held: &Held, follows: bool, out: &mut impl Writ
         true => " important",
         false => "",
     };
-    Line::from(format!("{} ", definition.id.0))
+    TextLine::from(format!("{} ", definition.id.0))
         .styled(theme.name, definition.name())
         .text(format_args!("  {priority}{important}  {count} held"))
         .write(out)?;
-    let indented = |text: &str| Line::from("    ").text(text);
+    let indented = |text: &str| TextLine::from("    ").text(text);
     indented(definition.summary()).write(out)?;
     let fields = fields(definition);
     if !fields.is_empty() {
@@ -242,7 +242,7 @@ fn check(file: &Path) -> Result {
     let found = Catalogue::read(file)?;
     let mut out = output::stdout();
     for mistake in &found.mistakes {
-        Line::from(mistake.to_string()).write(&mut out)?;
+        TextLine::from(mistake.to_string()).write(&mut out)?;
     }
     out.flush()?;
     let told = |count: usize, thing| things(count as u64, thing);

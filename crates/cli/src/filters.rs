@@ -78,9 +78,9 @@ fn needle(text: &str) -> Result<Needle, Error> {
 
 impl Filters {
     /// The conditions.
-    pub fn query(&self) -> Asked {
+    pub fn query(&self) -> FilterQuery {
         let cores = self.core.iter().flat_map(|cores| cores.0.iter().cloned());
-        Asked(Query {
+        FilterQuery(Query {
             categories: self.category.clone(),
             events: self.event.clone(),
             priorities: self.priority.clone(),
@@ -98,9 +98,9 @@ impl Filters {
 
 /// What was asked for. Says at its end how many events it does not show because their process is
 /// not known.
-pub struct Asked(Query);
+pub struct FilterQuery(Query);
 
-impl Deref for Asked {
+impl Deref for FilterQuery {
     type Target = Query;
 
     fn deref(&self) -> &Query {
@@ -108,7 +108,7 @@ impl Deref for Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for FilterQuery {
     fn drop(&mut self) {
         let unknown = self.of_unknown_process.get();
         if unknown > 0 {

@@ -44,7 +44,7 @@ pub fn agree(count: u64, one: &'static str, many: &'static str) -> &'static str 
 
 /// A number per second, in words: `1 event a second`, `2.5 k entries a second`.
 pub fn rate(rate: f64, thing: &str) -> String {
-    let number = Rate(rate).to_string();
+    let number = MetricNumber(rate).to_string();
     let things = things(if number == "1" { 1 } else { 2 }, thing);
     let (_, word) = things.split_once(' ').unwrap_or_default();
     format!("{number} {word} a second")
@@ -61,9 +61,9 @@ pub fn hex(number: Option<u64>) -> Option<String> {
 }
 
 /// A number with a decimal prefix: `512`, `1.2 k`, `25 M`, `2.6 G`.
-pub struct Rate(pub f64);
+pub struct MetricNumber(pub f64);
 
-impl fmt::Display for Rate {
+impl fmt::Display for MetricNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut prefix = "";
         let mut rate = self.0;
@@ -171,8 +171,8 @@ mod tests {
         assert_eq!(Bytes(12).to_string(), "12 B");
         assert_eq!(Bytes(64 << 20).to_string(), "64 MiB");
         assert_eq!(Bytes(1_230).to_string(), "1.2 KiB");
-        assert_eq!(Rate(2.6e9).to_string(), "2.6 G");
-        assert_eq!(Rate(512.0).to_string(), "512");
+        assert_eq!(MetricNumber(2.6e9).to_string(), "2.6 G");
+        assert_eq!(MetricNumber(512.0).to_string(), "512");
         assert_eq!(things(1, "event"), "1 event");
         assert_eq!(things(2_000, "event"), "2,000 events");
         assert_eq!(rate(1.0, "entry"), "1 entry a second");

@@ -17,7 +17,7 @@ const RENEW: Duration = Duration::from_secs(1);
 
 /// The events that are recorded from now on, and what is missing among them. Their recorder writes
 /// them at once while somebody has this.
-pub struct Growth<'a> {
+pub struct GrowthReader<'a> {
     follow: Box<ArchiveFollow<'a>>,
     watched: Watched,
     /// When the recorder was told last.
@@ -26,11 +26,11 @@ pub struct Growth<'a> {
     told: [u64; 4],
 }
 
-impl<'a> Growth<'a> {
+impl<'a> GrowthReader<'a> {
     /// Begins behind the events that the archive had when it was opened.
-    pub fn of(archive: &'a Archive) -> Result<Growth<'a>> {
+    pub fn of(archive: &'a Archive) -> Result<GrowthReader<'a>> {
         let follow = Box::new(archive.follow()?);
-        Ok(Growth {
+        Ok(GrowthReader {
             watched: Watched::new(follow.path()),
             follow,
             told_at: None,
@@ -74,7 +74,7 @@ impl<'a> Growth<'a> {
     }
 }
 
-impl Drop for Growth<'_> {
+impl Drop for GrowthReader<'_> {
     fn drop(&mut self) {
         if self.told_at.is_some() {
             self.watched.end();

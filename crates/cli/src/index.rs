@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use timeline_archive::Archive;
 use timeline_reading::{Extent, Holder};
-use timeline_search::{Coverage, Index};
+use timeline_search::{Index, IndexCoverage};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -116,7 +116,7 @@ fn open(args: &Args) -> Result<Archive> {
 }
 
 /// Indexes what is missing.
-fn complete(args: &Args, archive: &Archive) -> Result<Coverage> {
+fn complete(args: &Args, archive: &Archive) -> Result<IndexCoverage> {
     let mut index = Index::open(archive);
     complete_unless_busy(args, &mut index, || true)?
         .map_err(|busy| Failure::Message(indexing::told(&busy)))?;
@@ -139,7 +139,7 @@ fn complete_unless_busy(
 
 /// Indexes an archive again and again when it has grown, until nobody records it any more, or a
 /// signal comes. A search may index it at the same time.
-fn follow(args: &Args) -> Result<(Archive, Coverage)> {
+fn follow(args: &Args) -> Result<(Archive, IndexCoverage)> {
     let signals = Signals::catch()?;
     let goes_on = || signals.count() == 0;
     let mut is_last = false;

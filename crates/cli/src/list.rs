@@ -14,7 +14,7 @@ use crate::info;
 use crate::output;
 use crate::permission::{self, refused};
 use crate::style::Theme;
-use crate::time::{self, Span};
+use crate::time::{self, HumanDuration};
 use crate::verb::Verb;
 
 /// List the timelines in shared memory, with their writers, fill and level
@@ -135,7 +135,7 @@ fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
         Count(info.entries_written).to_string().into(),
         format::percent(info.entries_held, info.entries).into(),
         Bytes(info.size).to_string().into(),
-        Span(age).to_string().into(),
+        HumanDuration(age).to_string().into(),
         writers(info, theme),
     ]
 }

@@ -46,28 +46,28 @@ pub fn is_terminal() -> bool {
 /// A line of text. Everything put into it is shown as far as it is printable, so no style gets
 /// through but ours.
 #[derive(Default)]
-pub struct Line(String);
+pub struct TextLine(String);
 
-impl Line {
+impl TextLine {
     /// An empty line.
-    pub fn new() -> Line {
-        Line::default()
+    pub fn new() -> TextLine {
+        TextLine::default()
     }
 
     /// Appends a text.
-    pub fn text(mut self, text: impl Display) -> Line {
+    pub fn text(mut self, text: impl Display) -> TextLine {
         self.0 += &printable(&text.to_string());
         self
     }
 
     /// Appends a text in a style.
-    pub fn styled(mut self, style: Style, text: impl Display) -> Line {
+    pub fn styled(mut self, style: Style, text: impl Display) -> TextLine {
         self.0 += &format!("{style}{}{style:#}", printable(&text.to_string()));
         self
     }
 
     /// Appends another line.
-    pub fn then(mut self, other: &Line) -> Line {
+    pub fn then(mut self, other: &TextLine) -> TextLine {
         self.0 += &other.0;
         self
     }
@@ -78,15 +78,15 @@ impl Line {
     }
 }
 
-impl<T: AsRef<str>> From<T> for Line {
-    fn from(text: T) -> Line {
-        Line::new().text(text.as_ref())
+impl<T: AsRef<str>> From<T> for TextLine {
+    fn from(text: T) -> TextLine {
+        TextLine::new().text(text.as_ref())
     }
 }
 
 /// Writes a message to standard error. It is no failure if standard error is closed.
 pub fn say(message: impl Display) {
     let colour = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
-    let line = Line::new().styled(Theme::new(colour).bold, "timeline:");
+    let line = TextLine::new().styled(Theme::new(colour).bold, "timeline:");
     let _ = line.text(" ").text(message).write(&mut io::stderr().lock());
 }

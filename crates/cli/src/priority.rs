@@ -62,7 +62,7 @@ const EXAMPLES: &[Example] = &[
 #[derive(clap::Args)]
 pub struct EnableArgs {
     #[command(flatten)]
-    pub names: Names,
+    pub names: EventNames,
 }
 
 /// Disable events by name, whatever their priority
@@ -72,12 +72,12 @@ pub struct EnableArgs {
 #[derive(clap::Args)]
 pub struct DisableArgs {
     #[command(flatten)]
-    pub names: Names,
+    pub names: EventNames,
 }
 
 /// The events that `enable` and `disable` speak of.
 #[derive(clap::Args)]
-pub struct Names {
+pub struct EventNames {
     #[command(flatten)]
     target: Target,
 
@@ -120,7 +120,7 @@ const DISABLE_EXAMPLES: &[Example] = &[
     ),
 ];
 
-impl Names {
+impl EventNames {
     /// The timeline. If there is only one, its name may be left out.
     pub fn target(&mut self) -> &mut Target {
         let is_glob = |word: &str| {
@@ -230,7 +230,7 @@ impl Verb for DisableArgs {
     }
 }
 
-fn by_name(names: &Names, on: bool) -> Result {
+fn by_name(names: &EventNames, on: bool) -> Result {
     if names.events.is_empty() {
         let message = "the names of EVENTS are missing, such as 'engine.*'";
         return Err(Failure::misuse(message));

@@ -13,7 +13,7 @@ use crate::raised_level::RaisedLevel;
 const ASK: Duration = Duration::from_millis(200);
 
 /// The end of following one timeline.
-pub enum Ended {
+pub enum FollowEnd {
     /// A signal came, or no more events can come.
     Done,
     /// Another timeline has the name now.

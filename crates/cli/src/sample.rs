@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::output;
 use crate::signals::{Signals, Woken};
 use crate::target::Target;
-use crate::time::{Span, parse_duration};
+use crate::time::{HumanDuration, parse_duration};
 use crate::trust::Trusted;
 use crate::verb::Verb;
 
@@ -73,7 +73,11 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    let (level, length, every) = (args.level, Span(args.length), Span(args.every));
+    let (level, length, every) = (
+        args.level,
+        HumanDuration(args.length),
+        HumanDuration(args.every),
+    );
     if args.length >= args.every {
         return Err(Failure::misuse(format!(
             "--for must be shorter than --every ({every}), got {length}"

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tempfile::NamedTempFile;
 use timeline::dump::printable;
-use timeline_serve::{Error, Options, Server};
+use timeline_serve::{Error, Server, ServerOptions};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
@@ -111,7 +111,7 @@ impl Verb for Args {
 fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
-    let server = Server::bind(&Options {
+    let server = Server::bind(&ServerOptions {
         paths: args.paths.clone(),
         listen: args.listen,
         needs_token: args.token,

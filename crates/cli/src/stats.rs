@@ -14,12 +14,12 @@ use timeline_reading::{Extent, Log, Request};
 use crate::args::Example;
 use crate::failure::Result;
 use crate::filters::Filters;
-use crate::format::{self, Align, Bytes, Cell, Count, Rate, things};
+use crate::format::{self, Align, Bytes, Cell, Count, MetricNumber, things};
 use crate::health;
 use crate::output;
 use crate::recovery::Executables;
 use crate::target::Target;
-use crate::time::Span;
+use crate::time::HumanDuration;
 use crate::unmatched;
 use crate::verb::Verb;
 
@@ -267,7 +267,7 @@ impl All {
                 columns.push(("EVENT", Align::Left));
             }
             let row = |(category, name, amount): &(&str, &str, Amount)| {
-                let rate = rate(amount).map_or("?".into(), |rate| Rate(rate).to_string());
+                let rate = rate(amount).map_or("?".into(), |rate| MetricNumber(rate).to_string());
                 let category = if category.is_empty() { "?" } else { *category };
                 let mut cells: Vec<Cell> = vec![
                     Count(amount.events).to_string().into(),
@@ -293,7 +293,7 @@ impl All {
         };
         match self.span {
             Some((first, last)) if last > first => {
-                let time = Span(Duration::from_nanos(last - first));
+                let time = HumanDuration(Duration::from_nanos(last - first));
                 output::say(format_args!("{events} in {time}{apart}"));
             }
             _ => output::say(format_args!("{events}{apart}")),

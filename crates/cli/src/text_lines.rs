@@ -10,11 +10,11 @@ use timeline::{
 use timeline_reading::{EventTime, Programs};
 use timeline_search::Needle;
 
-use crate::columns::{Column, Shown, TimeForm};
+use crate::columns::{Column, TextOptions, TimeStyle};
 use crate::output;
 use crate::style::Theme;
-use crate::thread_columns::{Threads, thread_name};
-use crate::time::{Form, WallClock};
+use crate::thread_columns::{ThreadTexts, thread_name};
+use crate::time::{TimeFormat, WallClock};
 
 /// The most characters of a column that grows with its texts.
 const WIDEST: usize = 32;
@@ -24,8 +24,8 @@ pub struct TextLines<'a> {
     at: &'a dyn Source,
     theme: Theme,
     columns: Vec<Column>,
-    times: Times,
-    threads: Threads<'a>,
+    times: TimeWriter,
+    threads: ThreadTexts<'a>,
     programs: Option<Programs<'a>>,
     path: String,
     /// Grows with the longest category seen, so that messages stay in line.
@@ -35,8 +35,8 @@ pub struct TextLines<'a> {
 
 /// Writes times in one form.
 #[derive(Clone)]
-pub struct Times {
-    form: TimeForm,
+pub struct TimeWriter {
+    form: TimeStyle,
     clock: WallClock,
     /// Of the first event that was printed.
     first: Option<u64>,
@@ -44,15 +44,15 @@ pub struct Times {
     older: Option<EventTime>,
 }
 
-impl Times {
+impl TimeWriter {
     /// In this form; absolute ones with their date if `long` is set.
-    pub fn new(form: TimeForm, long: bool) -> Times {
-        Times {
+    pub fn new(form: TimeStyle, long: bool) -> TimeWriter {
+        TimeWriter {
             form,
             clock: WallClock::new(if long {
-                Form::DateTime
+                TimeFormat::DateTime
             } else {
-                Form::TimeOfDay
+                TimeFormat::TimeOfDay
             }),
             first: None,
             older: None,
@@ -70,14 +70,14 @@ impl Times {
             .older
             .filter(|older| older.important == event.important);
         let text = match self.form {
-            TimeForm::Absolute => match time {
+            TimeStyle::Absolute => match time {
                 Some(nanos) => return self.clock.write(nanos, out),
                 None if ticks == 0 => "?".into(),
                 None => format!("{ticks} ticks"),
             },
-            TimeForm::Relative => seconds(time, Some(first)),
-            TimeForm::Delta => seconds(time, older.and_then(|older| older.unix_nanos)),
-            TimeForm::Cycles => {
+            TimeStyle::Relative => seconds(time, Some(first)),
+            TimeStyle::Delta => seconds(time, older.and_then(|older| older.unix_nanos)),
+            TimeStyle::Cycles => {
                 let cycles = older.and_then(|older| event.cycles_since(older));
                 cycles.map_or(String::new(), |cycles| cycles.to_string())
             }
@@ -102,7 +102,7 @@ fn seconds(time: Option<u64>, than: Option<u64>) -> String {
 
 impl<'a> TextLines<'a> {
     /// For the events of `at`, in the columns of a tail unless others are asked for.
-    pub fn shown(at: &'a dyn Source, shown: &Shown, long: bool) -> TextLines<'a> {
+    pub fn shown(at: &'a dyn Source, shown: &TextOptions, long: bool) -> TextLines<'a> {
         let columns: &[Column] = match long {
             _ if !shown.columns.is_empty() => &shown.columns,
             true => &Column::LONG,
@@ -111,18 +111,18 @@ impl<'a> TextLines<'a> {
         TextLines::new(
             at,
             columns,
-            Times::new(shown.time.unwrap_or(TimeForm::Absolute), long),
+            TimeWriter::new(shown.time.unwrap_or(TimeStyle::Absolute), long),
         )
     }
 
     /// For the events of `at`, in these columns.
-    pub fn new(at: &'a dyn Source, columns: &[Column], times: Times) -> TextLines<'a> {
+    pub fn new(at: &'a dyn Source, columns: &[Column], times: TimeWriter) -> TextLines<'a> {
         TextLines {
             at,
             theme: output::theme(),
             columns: columns.to_vec(),
             times,
-            threads: Threads::new(at),
+            threads: ThreadTexts::new(at),
             programs: None,
             path: String::new(),
             category_width: 12,
@@ -163,7 +163,7 @@ impl<'a> TextLines<'a> {
         let mut line = String::new();
         for (index, column) in self.columns.iter().enumerate() {
             let (mut name, width) = column.heading();
-            let are_cycles = *column == Column::Time && self.times.form == TimeForm::Cycles;
+            let are_cycles = *column == Column::Time && self.times.form == TimeStyle::Cycles;
             if are_cycles {
                 name = "cycles";
             }

@@ -8,10 +8,10 @@ use timeline::{
 };
 use timeline_reading::Programs;
 
-use crate::time::{Form, WallClock};
+use crate::time::{TimeFormat, WallClock};
 
 /// A text for each thread of a timeline, made once while there is room to keep it.
-pub struct Threads<'a> {
+pub struct ThreadTexts<'a> {
     at: &'a dyn Source,
     // A reference identifies one thread until the record of the thread is reused. Then it
     // identifies none.
@@ -34,10 +34,10 @@ const NOT_RECENT: (Key, usize) = ((ThreadRef(0), 0), usize::MAX);
 /// name.
 const ROOM: usize = 32 << 20;
 
-impl<'a> Threads<'a> {
+impl<'a> ThreadTexts<'a> {
     /// No texts yet.
-    pub fn new(at: &'a dyn Source) -> Threads<'a> {
-        Threads {
+    pub fn new(at: &'a dyn Source) -> ThreadTexts<'a> {
+        ThreadTexts {
             at,
             found: HashMap::new(),
             made: Vec::new(),
@@ -106,7 +106,7 @@ impl<'a> Threads<'a> {
 /// Writes the columns that come before those of a dump.
 pub struct ThreadColumns<'a> {
     at: &'a dyn Source,
-    threads: Threads<'a>,
+    threads: ThreadTexts<'a>,
     programs: Option<Programs<'a>>,
     clock: WallClock,
 }
@@ -125,7 +125,7 @@ impl<'a> ThreadColumns<'a> {
 
     /// The columns for events of this timeline.
     pub fn new(at: &'a dyn Source) -> ThreadColumns<'a> {
-        let (threads, clock) = (Threads::new(at), WallClock::new(Form::DateTime));
+        let (threads, clock) = (ThreadTexts::new(at), WallClock::new(TimeFormat::DateTime));
         ThreadColumns {
             at,
             threads,

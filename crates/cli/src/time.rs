@@ -47,7 +47,7 @@ pub fn now() -> u64 {
 #[derive(Clone)]
 pub struct WallClock {
     zone: TimeZone,
-    form: Form,
+    form: TimeFormat,
     second: u64,
     /// The second, without its fraction.
     whole: String,
@@ -57,7 +57,7 @@ pub struct WallClock {
 
 /// The form of a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TimeFormat {
     /// `2026-11-20T17:53:30.123456789Z`, in UTC: for programs.
     Rfc3339,
     /// `2026-11-20 17:53:30.123456789`, in the local time zone.
@@ -68,10 +68,10 @@ pub enum Form {
 
 impl WallClock {
     /// A writer of times in this form.
-    pub fn new(form: Form) -> WallClock {
+    pub fn new(form: TimeFormat) -> WallClock {
         let zone = match form {
-            Form::Rfc3339 => TimeZone::UTC,
-            Form::DateTime | Form::TimeOfDay => local_zone(),
+            TimeFormat::Rfc3339 => TimeZone::UTC,
+            TimeFormat::DateTime | TimeFormat::TimeOfDay => local_zone(),
         };
         WallClock {
             zone,
@@ -91,12 +91,12 @@ impl WallClock {
         out.push(&self.whole);
         out.push(".");
         match self.form {
-            Form::Rfc3339 => {
+            TimeFormat::Rfc3339 => {
                 out.nanoseconds(nanos);
                 out.push("Z");
             }
-            Form::DateTime => out.nanoseconds(nanos),
-            Form::TimeOfDay => out.push(&format!("{:06}", nanos / 1000)),
+            TimeFormat::DateTime => out.nanoseconds(nanos),
+            TimeFormat::TimeOfDay => out.push(&format!("{:06}", nanos / 1000)),
         }
     }
 
@@ -113,9 +113,9 @@ impl WallClock {
         self.second = second;
         self.whole.clear();
         let pattern = match self.form {
-            Form::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
-            Form::DateTime => "%Y-%m-%d %H:%M:%S",
-            Form::TimeOfDay => "%H:%M:%S",
+            TimeFormat::Rfc3339 => "%Y-%m-%dT%H:%M:%S",
+            TimeFormat::DateTime => "%Y-%m-%d %H:%M:%S",
+            TimeFormat::TimeOfDay => "%H:%M:%S",
         };
         let time = Timestamp::from_second(second as i64).unwrap_or(Timestamp::MAX);
         let zoned = time.to_zoned(self.zone.clone());
@@ -136,7 +136,7 @@ impl TwoForms {
     /// No second yet.
     pub fn new() -> TwoForms {
         TwoForms {
-            clock: WallClock::new(Form::Rfc3339),
+            clock: WallClock::new(TimeFormat::Rfc3339),
             second: u64::MAX,
             before: Default::default(),
         }
@@ -178,9 +178,9 @@ impl TwoForms {
 }
 
 /// A duration for people: `830 ns`, `12.5 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
-pub struct Span(pub Duration);
+pub struct HumanDuration(pub Duration);
 
-impl fmt::Display for Span {
+impl fmt::Display for HumanDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, nanos) = (self.0.as_secs(), self.0.as_nanos());
         let text = match seconds {
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn wall_clock_formats_across_seconds() {
-        let mut clock = WallClock::new(Form::Rfc3339);
+        let mut clock = WallClock::new(TimeFormat::Rfc3339);
         let second = 1_763_661_210 * NANOS;
         assert_eq!(clock.format(second + 7), "2025-11-20T17:53:30.000000007Z");
         assert_eq!(
@@ -255,7 +255,9 @@ mod tests {
         ] {
             let mut text = Text::new();
             forms.write(nanos, &mut text);
-            let time = WallClock::new(Form::Rfc3339).format(nanos).to_string();
+            let time = WallClock::new(TimeFormat::Rfc3339)
+                .format(nanos)
+                .to_string();
             let expected = format!(",\"time\":\"{time}\",\"unix_ns\":\"{nanos}\"");
             assert_eq!(String::from_utf8_lossy(text.as_bytes()), expected);
         }
@@ -263,7 +265,7 @@ mod tests {
 
     #[test]
     fn spans_read_well() {
-        let span = |nanos| Span(Duration::from_nanos(nanos)).to_string();
+        let span = |nanos| HumanDuration(Duration::from_nanos(nanos)).to_string();
         assert_eq!(span(830), "830 ns");
         assert_eq!(span(100_000), "100 µs");
         assert_eq!(span(12_500_000), "12.5 ms");

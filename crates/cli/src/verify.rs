@@ -12,9 +12,9 @@ use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, agree, things};
 use crate::health;
-use crate::output::{self, Line};
+use crate::output::{self, TextLine};
 use crate::recovery::{self, Executables};
-use crate::time::{Form, WallClock};
+use crate::time::{TimeFormat, WallClock};
 use crate::verb::Verb;
 
 /// Check an archive for damage, and count the events that can be recovered
@@ -167,17 +167,17 @@ fn object(path: &Path, archive: &Archive, recoverable: u64, incomplete: u64) -> 
 fn print(path: &Path, archive: &Archive, recoverable: u64, out: &mut impl Write) -> Result {
     let theme = output::theme();
     let size = Bytes(archive.bytes().len() as u64);
-    let title = Line::new().styled(theme.name, path.display());
+    let title = TextLine::new().styled(theme.name, path.display());
     title.text("  ").text(size).write(out)?;
     let mut line = |label, text: String| {
-        let line = Line::from("  ").styled(theme.bold, format_args!("{label:<9}"));
+        let line = TextLine::from("  ").styled(theme.bold, format_args!("{label:<9}"));
         line.text(" ").text(text).write(out)
     };
     line("frames", Count(archive.frames()).to_string())?;
     line("events", format!("{} recoverable", Count(recoverable)))?;
     let missed = health::missed(archive.missed(), archive.missed_unknown());
     line("missed", missed)?;
-    let mut clock = WallClock::new(Form::DateTime);
+    let mut clock = WallClock::new(TimeFormat::DateTime);
     for preamble in archive.programs() {
         let text = |text: &Option<String>| text.clone().unwrap_or("?".into());
         let (timeline, path) = (text(&preamble.timeline), text(&preamble.path));

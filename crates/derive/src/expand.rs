@@ -9,10 +9,10 @@ use syn::{
 };
 
 use crate::message::{by_name, places};
-use crate::options::{Options, documentation, is_skipped, name};
+use crate::options::{StructOptions, documentation, is_skipped, name};
 
 pub fn event(input: &DeriveInput) -> Result<TokenStream> {
-    let options = Options::of(&input.attrs)?;
+    let options = StructOptions::of(&input.attrs)?;
     let fields = logged(input)?;
     let category = options.category.as_ref().ok_or_else(|| {
         let expected = "an event needs a category: #[event(category = \"net\")]";
@@ -35,15 +35,16 @@ pub fn event(input: &DeriveInput) -> Result<TokenStream> {
             #statement::check_channels(#channels);
             // Items and variables have names here that no type of a field has.
             const __TIMELINE_LENGTH: usize = #statement::length_without_types(#message);
-            static __TIMELINE_SITES: #statement::Sites = #statement::Sites::new(#statement::Words {
-                category: #statement::literal!(#category),
-                message: #statement::literal!(#message),
-                place: (#statement::literal!(::core::file!()), ::core::line!()),
-                attributes: #library::Attributes {
-                    channels: #statement::literal!(#channels),
-                    important: #important,
-                },
-            });
+            static __TIMELINE_SITES: #statement::Sites =
+                #statement::Sites::new(#statement::StatementText {
+                    category: #statement::literal!(#category),
+                    message: #statement::literal!(#message),
+                    place: (#statement::literal!(::core::file!()), ::core::line!()),
+                    attributes: #library::Attributes {
+                        channels: #statement::literal!(#channels),
+                        important: #important,
+                    },
+                });
 
             #[automatically_derived]
             #[allow(private_bounds, trivial_bounds, reason = "of each field, whatever it is")]
@@ -61,7 +62,7 @@ fn is_generic(input: &DeriveInput) -> bool {
 }
 
 /// `log` and `define`.
-fn functions(input: &DeriveInput, options: &Options, order: &[&Field]) -> TokenStream {
+fn functions(input: &DeriveInput, options: &StructOptions, order: &[&Field]) -> TokenStream {
     let library = &options.library;
     let statement = quote!(#library::statement);
     let priority = match options.priority.get_ident() {
@@ -144,7 +145,7 @@ fn own_name(field: &Field) -> String {
 /// The message with its prose, and the fields in the order of their places.
 fn message<'a>(
     input: &DeriveInput,
-    options: &Options,
+    options: &StructOptions,
     fields: &[&'a Field],
 ) -> Result<(LitStr, Vec<&'a Field>)> {
     let prose = documentation(&input.attrs);

@@ -48,7 +48,7 @@ pub fn named(input: &DeriveInput) -> Result<TokenStream> {
                 const TYPE: #library::FieldType<'static> = #statement::enum_of::<Self>();
 
                 #[inline(always)]
-                fn store(&self, _: &mut #statement::Payload) -> u64 {
+                fn store(&self, _: &mut #statement::PayloadBuilder) -> u64 {
                     match self {
                         #(Self::#variants => Self::#variants as i64 as u64),*
                     }

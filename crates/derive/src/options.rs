@@ -5,7 +5,7 @@ use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, parse_quote};
 
 /// The options of a struct.
-pub struct Options {
+pub struct StructOptions {
     pub category: Option<LitStr>,
     pub priority: Path,
     pub message: Option<LitStr>,
@@ -17,9 +17,9 @@ pub struct Options {
 
 const KNOWN: &str = "expected category, priority, message, channels, important or crate";
 
-impl Options {
-    pub fn of(attributes: &[Attribute]) -> Result<Options> {
-        let mut options = Options {
+impl StructOptions {
+    pub fn of(attributes: &[Attribute]) -> Result<StructOptions> {
+        let mut options = StructOptions {
             category: None,
             priority: parse_quote!(Info),
             message: None,

@@ -7,14 +7,14 @@
 use std::collections::{HashMap, HashSet};
 
 use timeline::{Priority, ValueKind};
-use timeline_archive::{Line, LineBlock, LineShape, LineTexts, LineValues};
+use timeline_archive::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
 
-use super::definitions::{Definitions, PutString, next};
-use super::json::{Kept, KnownObject, ObjectId, Objects};
+use super::definitions::{DefinitionCache, PutString, next};
+use super::json::{JsonObjects, KnownObject, ObjectId, ValueStorage};
 use super::skeleton::{CutLine, Skeleton, SkeletonId, Skeletons};
-use super::template::Conversion;
-use super::timestamp::{Found, Timestamps};
-use super::tokens::{Cut, Span, cut};
+use super::template::VariableForm;
+use super::timestamp::{Timestamp, Timestamps};
+use super::tokens::{ByteRange, Cut, cut};
 
 /// So many lines have a definition, or it is not made.
 const LEAST: u32 = 16;
@@ -32,7 +32,7 @@ const MOST_BYTES: usize = 8 << 20;
 pub struct Batch {
     text: Vec<u8>,
     lines: Vec<Waiting>,
-    spans: Vec<Span>,
+    spans: Vec<ByteRange>,
     /// How many values of JSON there are: each takes a byte, also an empty text.
     values: usize,
 }
@@ -48,11 +48,11 @@ struct Waiting {
     spans: u32,
     /// Of a line of text.
     skeleton: SkeletonId,
-    found: Option<Found>,
+    found: Option<Timestamp>,
     /// Of an event that was made of JSON, whose variables are its values.
     object: Option<ObjectId>,
     time: Option<u64>,
-    place: Place,
+    place: LinePlace,
 }
 
 /// What the lines of a shape have in common.
@@ -64,7 +64,7 @@ enum Common {
 
 /// Where a line is from.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct LinePlace {
     /// Its thread in the block.
     pub thread: u32,
     /// Its lane, and its number in there.
@@ -76,7 +76,7 @@ pub struct Place {
 
 /// What an import knows of its lines so far.
 #[derive(Default)]
-pub struct Known {
+pub struct ImportState {
     pub skeletons: Skeletons,
     /// The words that are variables in the lines of each family.
     masks: HashMap<u32, u64>,
@@ -97,7 +97,13 @@ impl Batch {
 
     /// Appends a line.
     #[inline]
-    pub fn push(&mut self, line: &[u8], found: Option<Found>, place: Place, known: &mut Known) {
+    pub fn push(
+        &mut self,
+        line: &[u8],
+        found: Option<Timestamp>,
+        place: LinePlace,
+        known: &mut ImportState,
+    ) {
         let first_span = self.spans.len() as u32;
         cut(
             line,
@@ -130,7 +136,7 @@ impl Batch {
         &mut self,
         object: ObjectId,
         time: Option<u64>,
-        place: Place,
+        place: LinePlace,
         values: impl Iterator<Item = &'a [u8]>,
     ) {
         let (from, first_span) = (self.text.len(), self.spans.len() as u32);
@@ -172,9 +178,9 @@ impl Batch {
     /// Makes a block of the lines, which then has their definitions by number.
     pub fn finish(
         &mut self,
-        known: &mut Known,
+        known: &mut ImportState,
         times: &Timestamps,
-        (definitions, objects): (&mut Definitions, &mut Objects),
+        (definitions, objects): (&mut DefinitionCache, &mut JsonObjects),
         put: PutString,
     ) -> LineBlock {
         let fine: Vec<_> = self.lines.iter().map(|line| line.skeleton).collect();
@@ -196,7 +202,7 @@ impl Batch {
                 members.push(Vec::new());
             }
             members[shape].push(place as u32);
-            block.lines.push(Line {
+            block.lines.push(BlockLine {
                 shape: shape as u32,
                 thread: line.place.thread,
                 lane: line.place.lane,
@@ -234,7 +240,7 @@ impl Batch {
 
     /// Counts the lines of each skeleton. Those of earlier blocks count as well: the blocks of a
     /// log that is followed are small.
-    fn count(&self, lines: impl Iterator<Item = usize>, known: &mut Known) {
+    fn count(&self, lines: impl Iterator<Item = usize>, known: &mut ImportState) {
         for line in lines {
             let skeleton = known.skeletons.get_mut(self.lines[line].skeleton);
             skeleton.count = skeleton.count.saturating_add(1);
@@ -242,7 +248,12 @@ impl Batch {
     }
 
     /// Gives each line a skeleton that has a definition, or is to have one.
-    fn cut_again(&mut self, mut left: Vec<usize>, known: &mut Known, definitions: &Definitions) {
+    fn cut_again(
+        &mut self,
+        mut left: Vec<usize>,
+        known: &mut ImportState,
+        definitions: &DefinitionCache,
+    ) {
         for step in [Step::Masked, Step::Coarse, Step::Whole] {
             let mut cut = Vec::new();
             for line in left {
@@ -262,7 +273,7 @@ impl Batch {
         }
     }
 
-    fn cut_line_again(&mut self, number: usize, step: Step, known: &mut Known) {
+    fn cut_line_again(&mut self, number: usize, step: Step, known: &mut ImportState) {
         let line = self.lines[number];
         let family = known.skeletons.get(line.skeleton).family;
         let mask = family.and_then(|family| known.masks.get(&family).copied());
@@ -296,8 +307,8 @@ impl Batch {
         skeleton: &Skeleton,
         members: &[u32],
         times: &Timestamps,
-        before: Option<&[Conversion]>,
-    ) -> (Vec<LineValues>, Vec<Conversion>) {
+        before: Option<&[VariableForm]>,
+    ) -> (Vec<LineValues>, Vec<VariableForm>) {
         let places = skeleton.ends.len() - 1;
         // Those of each place side by side.
         let mut texts: Vec<&[u8]> = vec![&[]; places * members.len()];
@@ -314,10 +325,10 @@ impl Batch {
             .map(|(place, texts)| {
                 if let Some((_, form)) = skeleton.time.filter(|(time, _)| *time == place) {
                     let form = times.form(form).clone();
-                    return (LineValues::Time(form), Conversion::Text);
+                    return (LineValues::Time(form), VariableForm::Text);
                 }
                 let before = before.and_then(|before| before.get(place).copied());
-                let (conversion, numbers) = Conversion::of(before, texts);
+                let (conversion, numbers) = VariableForm::of(before, texts);
                 let values = numbers
                     .map(|all| LineValues::Numbers(ValueKind::Uint, all))
                     .unwrap_or_else(|| {
@@ -337,20 +348,20 @@ impl Batch {
         members: &[u32],
         times: &Timestamps,
     ) -> Vec<LineValues> {
-        let of_place = |(place, kept): (usize, &Kept)| {
+        let of_place = |(place, kept): (usize, &ValueStorage)| {
             let values = members.iter().map(|line| {
                 let line = &self.lines[*line as usize];
                 let (from, to) = self.spans[line.first_span as usize + place];
                 &self.text[line.from + from as usize..line.from + to as usize]
             });
             match kept {
-                Kept::Time(form) => LineValues::Time(times.form(*form).clone()),
-                Kept::Numbers(kind) => {
+                ValueStorage::Time(form) => LineValues::Time(times.form(*form).clone()),
+                ValueStorage::Numbers(kind) => {
                     let number = |bytes: &[u8]| bytes.first_chunk().copied().unwrap_or_default();
                     let numbers = values.map(|bytes| u64::from_le_bytes(number(bytes)));
                     LineValues::Numbers(*kind, numbers.collect())
                 }
-                Kept::Texts => {
+                ValueStorage::Texts => {
                     let mut all = LineTexts::default();
                     values.for_each(|text| all.push(text));
                     LineValues::Texts(all)
@@ -361,7 +372,7 @@ impl Batch {
     }
 
     /// The times of the lines. One without a time has that of the line before.
-    fn times(&self, known: &mut Known) -> Vec<u64> {
+    fn times(&self, known: &mut ImportState) -> Vec<u64> {
         let first = known
             .last_time
             .or_else(|| self.lines.iter().find_map(|line| line.time));
@@ -386,7 +397,7 @@ enum Step {
     Whole,
 }
 
-impl Known {
+impl ImportState {
     /// Forgets the skeletons, because there are too many.
     pub fn forget_skeletons(&mut self) {
         self.skeletons = Skeletons::default();
@@ -453,7 +464,7 @@ mod tests {
     #[test]
     fn values_without_bytes_fill_a_batch_as_well() {
         let (mut batch, mut count) = (Batch::default(), 0);
-        let place = Place {
+        let place = LinePlace {
             thread: 0,
             lane: 0,
             number: 0,

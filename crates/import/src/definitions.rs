@@ -6,7 +6,7 @@ use timeline::Priority;
 use timeline_archive::{PRINTF, RawDefinition};
 
 use super::skeleton::{Skeleton, SkeletonId};
-use super::template::{Conversion, format};
+use super::template::{VariableForm, format};
 
 /// Most definitions of an import. Further lines are one text behind their time.
 const MOST: usize = 4096;
@@ -16,9 +16,9 @@ pub type PutString<'a> = &'a mut dyn FnMut(&str) -> u64;
 
 /// The definitions of an import.
 #[derive(Default)]
-pub struct Definitions {
+pub struct DefinitionCache {
     /// The last one of each skeleton and priority.
-    made: HashMap<(SkeletonId, Option<Priority>), (Vec<Conversion>, RawDefinition)>,
+    made: HashMap<(SkeletonId, Option<Priority>), (Vec<VariableForm>, RawDefinition)>,
     skeletons: HashSet<SkeletonId>,
     /// By format and priority, also those of skeletons that were forgotten.
     all: HashMap<(String, Option<Priority>), RawDefinition>,
@@ -32,7 +32,7 @@ pub fn next(numbers: &mut u64) -> u64 {
     *numbers
 }
 
-impl Definitions {
+impl DefinitionCache {
     /// Whether more may be made.
     pub fn have_room(&self) -> bool {
         self.all.len() < MOST
@@ -44,7 +44,11 @@ impl Definitions {
     }
 
     /// The last conversions of a skeleton.
-    pub fn conversions(&self, id: SkeletonId, priority: Option<Priority>) -> Option<&[Conversion]> {
+    pub fn conversions(
+        &self,
+        id: SkeletonId,
+        priority: Option<Priority>,
+    ) -> Option<&[VariableForm]> {
         self.made
             .get(&(id, priority))
             .map(|(conversions, _)| &conversions[..])
@@ -61,7 +65,7 @@ impl Definitions {
         &mut self,
         (id, skeleton): (SkeletonId, &Skeleton),
         priority: Option<Priority>,
-        conversions: Vec<Conversion>,
+        conversions: Vec<VariableForm>,
         put: PutString,
     ) -> RawDefinition {
         let key = (id, priority);

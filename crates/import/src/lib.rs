@@ -27,10 +27,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use timeline_archive::{Form, LineBlock, Preamble, RawThread, Writer};
 
-use batch::{Batch, Known, Place};
-use definitions::Definitions;
-use json::{Group, Member, Objects};
-use lines::Lines;
+use batch::{Batch, ImportState, LinePlace};
+use definitions::DefinitionCache;
+use json::{JsonObjects, LineGroup, Member};
+use lines::LineReader;
 use timestamp::Timestamps;
 
 pub use compressed::{expanded, is_compressed};
@@ -47,8 +47,8 @@ const LANES: u64 = 1 << 15;
 pub struct Importer<W> {
     writer: Writer<W>,
     batch: Batch,
-    known: Known,
-    definitions: Definitions,
+    known: ImportState,
+    definitions: DefinitionCache,
     times: Timestamps,
     threads: Vec<RawThread>,
     /// The number of the next event of each lane, and of all.
@@ -56,9 +56,9 @@ pub struct Importer<W> {
     event: u64,
     /// Whether lines of JSON become events with named values.
     reads_json: bool,
-    objects: Objects,
+    objects: JsonObjects,
     /// The lines of an event that others may follow.
-    group: Group,
+    group: LineGroup,
     /// How many lines were taken.
     lines: u64,
 }
@@ -66,7 +66,7 @@ pub struct Importer<W> {
 /// A file whose lines are imported.
 pub struct ImportedFile {
     thread: u32,
-    lines: Lines,
+    lines: LineReader,
     /// Whether the next bytes belong to a line of which a part was taken.
     is_inside: bool,
 }
@@ -83,16 +83,16 @@ impl<W: Write> Importer<W> {
         Ok(Importer {
             writer,
             batch: Batch::default(),
-            known: Known::default(),
-            definitions: Definitions::default(),
+            known: ImportState::default(),
+            definitions: DefinitionCache::default(),
             times: Timestamps::new(local),
             threads: Vec::new(),
             numbers: Vec::new(),
             // A clock that reads 0 is none.
             event: 1,
             reads_json: true,
-            objects: Objects::default(),
-            group: Group::default(),
+            objects: JsonObjects::default(),
+            group: LineGroup::default(),
             lines: 0,
         })
     }
@@ -118,7 +118,7 @@ impl<W: Write> Importer<W> {
         }
         ImportedFile {
             thread: thread as u32,
-            lines: Lines::new(),
+            lines: LineReader::new(),
             is_inside: false,
         }
     }
@@ -198,7 +198,7 @@ impl<W: Write> Importer<W> {
         result
     }
 
-    fn emit(&mut self, group: &Group) -> io::Result<()> {
+    fn emit(&mut self, group: &LineGroup) -> io::Result<()> {
         let lines = group.lines();
         if lines.is_empty() || self.object(lines, group.thread)? {
             return Ok(());
@@ -284,11 +284,11 @@ impl<W: Write> Importer<W> {
 
 /// The place of the next event of a thread.
 #[inline]
-fn place(numbers: &mut [u64], thread: u32, has_end: bool) -> Place {
+fn place(numbers: &mut [u64], thread: u32, has_end: bool) -> LinePlace {
     let lane = u64::from(thread) % LANES;
     let number = &mut numbers[lane as usize];
     *number += 1;
-    Place {
+    LinePlace {
         thread,
         lane,
         number: *number - 1,

@@ -9,7 +9,7 @@ pub const MOST: usize = 60_000;
 const PIECE: usize = 1 << 18;
 
 /// The lines of a stream. A part of a line comes when the stream ends, or when it is long enough.
-pub struct Lines {
+pub struct LineReader {
     buffer: Vec<u8>,
     /// What is not taken yet.
     left: Range<usize>,
@@ -17,10 +17,10 @@ pub struct Lines {
     looked_at: usize,
 }
 
-impl Lines {
+impl LineReader {
     /// No bytes yet.
-    pub fn new() -> Lines {
-        Lines {
+    pub fn new() -> LineReader {
+        LineReader {
             buffer: vec![0; PIECE],
             left: 0..0,
             looked_at: 0,
@@ -104,7 +104,7 @@ mod tests {
         ]
         .concat();
         for most in [1, 7, 1 << 20] {
-            let mut lines = Lines::new();
+            let mut lines = LineReader::new();
             let (mut rest, mut found) = (&text[..], Vec::new());
             while !rest.is_empty() {
                 let (now, later) = rest.split_at(rest.len().min(most));

@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use timeline::Priority;
 
 use super::level::{is_level, level};
-use super::tokens::{Span, words};
+use super::tokens::{ByteRange, words};
 
 /// The number of a skeleton.
 pub type SkeletonId = u32;
@@ -48,7 +48,7 @@ impl Skeleton {
 #[derive(Clone, Copy)]
 pub struct CutLine<'a> {
     pub line: &'a [u8],
-    pub spans: &'a [Span],
+    pub spans: &'a [ByteRange],
     /// Which variable is the time, and its form.
     pub time: Option<(usize, u32)>,
     pub has_end: bool,
@@ -202,7 +202,7 @@ fn hash_of(mut hash: u64, bytes: &[u8]) -> u64 {
 
 /// A number for all lines that have the same separators, and words and variables at the same
 /// places.
-fn family(cut: &CutLine, words: &[Span]) -> u64 {
+fn family(cut: &CutLine, words: &[ByteRange]) -> u64 {
     let mut hash = mix(SEED, u64::from(cut.has_end));
     let variables = cut.spans.iter().map(|span| (span, 1));
     let mut all: Vec<_> = variables

@@ -6,7 +6,7 @@ use super::skeleton::Skeleton;
 
 /// How a variable is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Conversion {
+pub enum VariableForm {
     /// `%lu`, or `%04lu` for four digits and more.
     Decimal(u32),
     /// `%lx` and `%08lx`.
@@ -21,14 +21,14 @@ pub enum Conversion {
 const MOST_DECIMAL: usize = 19;
 const MOST_HEX: usize = 16;
 
-impl Conversion {
+impl VariableForm {
     /// The number that this conversion writes as `text`.
     #[inline]
     pub fn number(self, text: &[u8]) -> Option<u64> {
         let (width, most, base) = match self {
-            Conversion::Decimal(width) => (width, MOST_DECIMAL, 10),
-            Conversion::Hex(width) | Conversion::UpperHex(width) => (width, MOST_HEX, 16),
-            Conversion::Text => return None,
+            VariableForm::Decimal(width) => (width, MOST_DECIMAL, 10),
+            VariableForm::Hex(width) | VariableForm::UpperHex(width) => (width, MOST_HEX, 16),
+            VariableForm::Text => return None,
         };
         let is_width = text.len() == width as usize
             || text.len() > width as usize && text.first() != Some(&b'0');
@@ -38,8 +38,8 @@ impl Conversion {
         text.iter().try_fold(0_u64, |number, byte| {
             let digit = match (self, byte) {
                 (_, b'0'..=b'9') => byte - b'0',
-                (Conversion::Hex(_), b'a'..=b'f') => byte - b'a' + 10,
-                (Conversion::UpperHex(_), b'A'..=b'F') => byte - b'A' + 10,
+                (VariableForm::Hex(_), b'a'..=b'f') => byte - b'a' + 10,
+                (VariableForm::UpperHex(_), b'A'..=b'F') => byte - b'A' + 10,
                 _ => return None,
             };
             Some(number.wrapping_mul(base).wrapping_add(digit.into()))
@@ -48,18 +48,18 @@ impl Conversion {
 
     /// The first conversion that writes all of these texts, and the numbers that it writes them of.
     /// `before` is tried first.
-    pub fn of(before: Option<Conversion>, texts: &[&[u8]]) -> (Conversion, Option<Vec<u64>>) {
+    pub fn of(before: Option<VariableForm>, texts: &[&[u8]]) -> (VariableForm, Option<Vec<u64>>) {
         let least = texts.iter().map(|text| text.len()).min().unwrap_or(0) as u32;
-        if before == Some(Conversion::Text) || least == 0 {
-            return (Conversion::Text, None);
+        if before == Some(VariableForm::Text) || least == 0 {
+            return (VariableForm::Text, None);
         }
         let ways = [
-            Conversion::Decimal(1),
-            Conversion::Decimal(least),
-            Conversion::Hex(least),
-            Conversion::Hex(1),
-            Conversion::UpperHex(least),
-            Conversion::UpperHex(1),
+            VariableForm::Decimal(1),
+            VariableForm::Decimal(least),
+            VariableForm::Hex(least),
+            VariableForm::Hex(1),
+            VariableForm::UpperHex(least),
+            VariableForm::UpperHex(1),
         ];
         for way in before.into_iter().chain(ways) {
             let mut numbers = Vec::with_capacity(texts.len());
@@ -68,15 +68,15 @@ impl Conversion {
                 return (way, Some(numbers));
             }
         }
-        (Conversion::Text, None)
+        (VariableForm::Text, None)
     }
 
     fn put(self, out: &mut String) {
         match self {
-            Conversion::Decimal(width) => put_number(width, "lu", out),
-            Conversion::Hex(width) => put_number(width, "lx", out),
-            Conversion::UpperHex(width) => put_number(width, "lX", out),
-            Conversion::Text => out.push_str("%s"),
+            VariableForm::Decimal(width) => put_number(width, "lu", out),
+            VariableForm::Hex(width) => put_number(width, "lx", out),
+            VariableForm::UpperHex(width) => put_number(width, "lX", out),
+            VariableForm::Text => out.push_str("%s"),
         }
     }
 }
@@ -99,7 +99,7 @@ pub fn has_no_end(format: &str) -> bool {
 }
 
 /// The format of lines with this skeleton. A piece that is not UTF-8 has no format.
-pub fn format(skeleton: &Skeleton, conversions: &[Conversion]) -> String {
+pub fn format(skeleton: &Skeleton, conversions: &[VariableForm]) -> String {
     let mut format = String::new();
     let mut conversions = conversions.iter();
     for piece in skeleton.pieces() {
@@ -121,8 +121,8 @@ mod tests {
 
     use super::*;
 
-    fn of(texts: &[&str]) -> Conversion {
-        Conversion::of(
+    fn of(texts: &[&str]) -> VariableForm {
+        VariableForm::of(
             None,
             &Vec::from_iter(texts.iter().map(|text| text.as_bytes())),
         )
@@ -131,16 +131,16 @@ mod tests {
 
     #[test]
     fn the_first_conversion_that_suits_is_taken() {
-        assert_eq!(of(&["5", "12", "0"]), Conversion::Decimal(1));
-        assert_eq!(of(&["05", "12", "123"]), Conversion::Decimal(2));
-        assert_eq!(of(&["05", "1"]), Conversion::Text);
-        assert_eq!(of(&["0a", "ff"]), Conversion::Hex(2));
-        assert_eq!(of(&["a", "12"]), Conversion::Hex(1));
-        assert_eq!(of(&["0A", "12"]), Conversion::UpperHex(2));
-        assert_eq!(of(&["0A", "a2"]), Conversion::Text);
-        assert_eq!(of(&["18446744073709551615"]), Conversion::Text);
-        assert_eq!(of(&["ffffffffffffffff"]), Conversion::Hex(16));
-        assert_eq!(of(&["", "1"]), Conversion::Text);
+        assert_eq!(of(&["5", "12", "0"]), VariableForm::Decimal(1));
+        assert_eq!(of(&["05", "12", "123"]), VariableForm::Decimal(2));
+        assert_eq!(of(&["05", "1"]), VariableForm::Text);
+        assert_eq!(of(&["0a", "ff"]), VariableForm::Hex(2));
+        assert_eq!(of(&["a", "12"]), VariableForm::Hex(1));
+        assert_eq!(of(&["0A", "12"]), VariableForm::UpperHex(2));
+        assert_eq!(of(&["0A", "a2"]), VariableForm::Text);
+        assert_eq!(of(&["18446744073709551615"]), VariableForm::Text);
+        assert_eq!(of(&["ffffffffffffffff"]), VariableForm::Hex(16));
+        assert_eq!(of(&["", "1"]), VariableForm::Text);
     }
 
     proptest! {
@@ -149,7 +149,7 @@ mod tests {
             texts in proptest::collection::vec("[0-9]{1,20}|[0-9a-f]{1,17}|[0-9A-F]{4}", 1..4),
         ) {
             let bytes = Vec::from_iter(texts.iter().map(String::as_bytes));
-            let (conversion, _) = Conversion::of(None, &bytes);
+            let (conversion, _) = VariableForm::of(None, &bytes);
             let mut format = String::new();
             conversion.put(&mut format);
             let format = Format::parse(&format);

@@ -9,7 +9,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use timeline_archive::TimeForm;
 
-use super::tokens::Span;
+use super::tokens::ByteRange;
 
 /// So many bytes of a line are searched for its time.
 const SEARCHED: usize = 256;
@@ -28,9 +28,9 @@ const KEYS: [&[u8]; 7] = [
 
 /// A time that was found in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct Timestamp {
     /// Its place.
-    pub span: Span,
+    pub span: ByteRange,
     /// Nanoseconds since 1970.
     pub unix_nanos: u64,
     /// The number of its form.
@@ -91,7 +91,7 @@ impl Timestamps {
     }
 
     /// The time of a line.
-    pub fn find(&mut self, line: &[u8]) -> Option<Found> {
+    pub fn find(&mut self, line: &[u8]) -> Option<Timestamp> {
         let end = line.len().min(SEARCHED);
         for at in 0..end {
             let may_begin = match line[at] {
@@ -105,7 +105,7 @@ impl Timestamps {
                 continue;
             }
             let as_before = self.last.and_then(|shape| self.read(line, at, shape));
-            let goes_on = |found: &Found| self.goes_on(line, found);
+            let goes_on = |found: &Timestamp| self.goes_on(line, found);
             if as_before.is_some_and(|found| !goes_on(&found)) {
                 return as_before;
             }
@@ -127,7 +127,7 @@ impl Timestamps {
     /// Whether a time that was read in the last shape seems to go on: behind it stands a fraction
     /// or a zone that this shape does not have.
     #[inline]
-    fn goes_on(&self, line: &[u8], found: &Found) -> bool {
+    fn goes_on(&self, line: &[u8], found: &Timestamp) -> bool {
         let (from, to) = (found.span.0 as usize, found.span.1 as usize);
         match line[to..] {
             [b'.' | b',' | b'+' | b'-', b'0'..=b'9', ..] | [b' ', b'+' | b'-', b'0'..=b'9', ..] => {
@@ -159,7 +159,7 @@ impl Timestamps {
     }
 
     /// Reads a time of this shape.
-    fn read(&mut self, line: &[u8], at: usize, shape: usize) -> Option<Found> {
+    fn read(&mut self, line: &[u8], at: usize, shape: usize) -> Option<Timestamp> {
         let (_, form, zone) = &self.shapes[shape];
         let zone = *zone;
         let is_count = form.is_count();
@@ -185,7 +185,7 @@ impl Timestamps {
         let zoned = if is_count { 0 } else { i64::from(offset) };
         let seconds = u64::try_from(read.seconds - zoned).ok()?;
         let nanos = seconds.checked_mul(SECOND as u64)?;
-        Some(Found {
+        Some(Timestamp {
             span: (at as u32, end as u32),
             unix_nanos: nanos.checked_add(u64::from(read.nanos))?,
             form: self.number(shape, offset)?,

@@ -6,7 +6,7 @@
 use timeline::Format;
 
 /// A range of bytes of a line.
-pub type Span = (u32, u32);
+pub type ByteRange = (u32, u32);
 
 /// Most variables of a line, with its time: as many as a format of printf has, but for the `%n` of
 /// a line without an end. The last takes the rest of a line that has more.
@@ -53,10 +53,10 @@ fn class(byte: u8) -> u8 {
 }
 
 /// Appends the variables of a line. `time` is the place of its time, which is one of them.
-pub fn cut(line: &[u8], time: Option<Span>, how: Cut, spans: &mut Vec<Span>) {
+pub fn cut(line: &[u8], time: Option<ByteRange>, how: Cut, spans: &mut Vec<ByteRange>) {
     let first = spans.len();
     let mut words = 0;
-    let mut part = |from: usize, to: usize, spans: &mut Vec<Span>| match how {
+    let mut part = |from: usize, to: usize, spans: &mut Vec<ByteRange>| match how {
         Cut::Coarse => coarse(line, from, to, spans),
         Cut::Fine(mask) => fine(line, from, to, spans, |span, spans| {
             if words < 64 && mask >> words & 1 == 1 {
@@ -82,11 +82,11 @@ pub fn cut(line: &[u8], time: Option<Span>, how: Cut, spans: &mut Vec<Span>) {
 
 /// The words without digits of a line that is cut finely: each may become a variable of lines that
 /// differ in it.
-pub fn words(line: &[u8], time: Option<Span>) -> Vec<Span> {
+pub fn words(line: &[u8], time: Option<ByteRange>) -> Vec<ByteRange> {
     let mut constant = Vec::new();
     let mut spans = Vec::new();
     let (from, to) = time.unwrap_or((0, 0));
-    let mut word = |span: Span, _: &mut Vec<Span>| constant.push(span);
+    let mut word = |span: ByteRange, _: &mut Vec<ByteRange>| constant.push(span);
     fine(line, 0, from as usize, &mut spans, &mut word);
     fine(line, to as usize, line.len(), &mut spans, &mut word);
     constant
@@ -97,8 +97,8 @@ fn fine(
     line: &[u8],
     from: usize,
     to: usize,
-    spans: &mut Vec<Span>,
-    mut word: impl FnMut(Span, &mut Vec<Span>),
+    spans: &mut Vec<ByteRange>,
+    mut word: impl FnMut(ByteRange, &mut Vec<ByteRange>),
 ) {
     let mut at = from;
     while at < to {
@@ -133,7 +133,7 @@ fn fine(
 
 /// Appends the variable in a word that has a digit.
 #[inline]
-fn variable(line: &[u8], start: usize, end: usize, is_hex: bool, spans: &mut Vec<Span>) {
+fn variable(line: &[u8], start: usize, end: usize, is_hex: bool, spans: &mut Vec<ByteRange>) {
     let text = &line[start..end];
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let digits = text.iter().take_while(|byte| is_digit(byte)).count();
@@ -208,7 +208,7 @@ fn end_of_address(line: &[u8], at: usize, to: usize) -> usize {
     }
 }
 
-fn coarse(line: &[u8], from: usize, to: usize, spans: &mut Vec<Span>) {
+fn coarse(line: &[u8], from: usize, to: usize, spans: &mut Vec<ByteRange>) {
     let mut at = from;
     while at < to {
         let start = at;

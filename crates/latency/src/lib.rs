@@ -21,11 +21,13 @@ pub mod intervals;
 pub mod plot;
 
 #[cfg(feature = "archives")]
-pub use archived::{Wanted, each_duration};
+pub use archived::{DurationRequest, each_duration};
 pub use percentile::{percentile, rank};
-pub use spans::{Found, Losses, Matcher, Measure, NoMeasure, Open, Series, Unit, concerns};
+pub use spans::{
+    Losses, Matcher, Measure, Measurement, NoMeasure, Open, Series, ValueUnit, concerns,
+};
 #[cfg(feature = "triggers")]
-pub use triggers::{Condition, Error as ConditionError, Fired, Seen, Triggers};
+pub use triggers::{Condition, Error as ConditionError, Firing, FiringValue, Triggers};
 
 /// So long before the first wanted time begins are looked for, where nobody asks for another time.
 pub const REACH: std::time::Duration = std::time::Duration::from_secs(10);

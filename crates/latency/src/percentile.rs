@@ -58,7 +58,7 @@ pub fn percentile<T: Counter>(histogram: &Histogram<T>, percent: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intervals::Shape;
+    use crate::intervals::HistogramShape;
 
     /// Percentiles, and the share that they are: so many of so many.
     const SHARES: [(f64, u64, u64); 12] = [
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_percentile_is_the_value_of_its_rank() {
-        let mut histogram = Shape::default().histogram().unwrap();
+        let mut histogram = HistogramShape::default().histogram().unwrap();
         for count in 1..=2_000_u64 {
             // Up to 2,047 each value has a bucket.
             histogram.record(count).unwrap();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn any_percentile_of_any_count_is_a_value() {
-        let mut histogram = Shape::default().histogram().unwrap();
+        let mut histogram = HistogramShape::default().histogram().unwrap();
         assert_eq!(percentile(&histogram, 50.0), 0);
         histogram.record_n(7, 1 << 61).unwrap();
         histogram.record_n(9, 1 << 61).unwrap();

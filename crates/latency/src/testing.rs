@@ -3,20 +3,20 @@
 use timeline::{Definition, Event, EventId, Frame, Passage, Priority, Source, ThreadRef};
 
 /// The events of some definitions. Thread 9 is not known.
-pub struct Definitions(Vec<Definition>);
+pub struct TestDefinitions(Vec<Definition>);
 
-impl Definitions {
+impl TestDefinitions {
     /// Of the category `t`, by their numbers.
-    pub fn of(messages: &[&str]) -> Definitions {
+    pub fn of(messages: &[&str]) -> TestDefinitions {
         let numbered = messages.iter().enumerate();
         let define = |(number, message): (usize, &&str)| {
             Definition::new(EventId(number as u32), "t", Priority::Info, *message)
         };
-        Definitions(numbered.map(define).collect())
+        TestDefinitions(numbered.map(define).collect())
     }
 }
 
-impl Source for Definitions {
+impl Source for TestDefinitions {
     fn definition(&self, id: EventId) -> Option<&Definition> {
         self.0.get(id.0 as usize)
     }

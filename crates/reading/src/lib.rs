@@ -1,7 +1,7 @@
 //! Reads logs (timelines, snapshots and archives) for the command, the server and exports.
 //!
 //! They are opened once, asked once, and shown in one way. A [`Log`] is opened by its path. A
-//! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`Merge`] is
+//! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`LogMerge`] is
 //! the stream of several logs. What came of reading is an [`Outcome`]. [`json`] is the one
 //! conversion of a value to JSON.
 //!
@@ -34,12 +34,12 @@ mod sieve;
 mod stream;
 mod unknown;
 
-pub use durations::Pairing;
+pub use durations::SpanPairer;
 pub use error::{Error, Result};
 pub use event_time::EventTime;
 pub use events_of::EventsOf;
 pub use log::{Extent, Holder, Log, begins_like_archive};
-pub use merge::{LogEvent, Merge};
+pub use merge::{LogEvent, LogMerge};
 pub use programs::Programs;
 pub use request::Request;
 pub use sieve::Sieve;

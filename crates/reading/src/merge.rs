@@ -11,7 +11,7 @@ use crate::stream::Stream;
 
 /// The events of several logs that were asked for, by time: the important ones of all, and then the
 /// others.
-pub struct Merge<'a> {
+pub struct LogMerge<'a> {
     parts: Vec<Part<'a>>,
     order: Order,
     /// How many of those that are not important may still come.
@@ -37,14 +37,14 @@ struct Part<'a> {
     next: Option<(Event, EventTime)>,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> LogMerge<'a> {
     /// The same is asked of all logs. Of the events that are not important, at most the newest so
     /// many come.
     pub fn new(
         logs: impl IntoIterator<Item = &'a Log>,
         request: Request<'a>,
         most: Option<usize>,
-    ) -> Merge<'a> {
+    ) -> LogMerge<'a> {
         let is_from_end = request.order == Order::OldestFirst && most.is_some();
         let order = match is_from_end {
             true => Order::NewestFirst,
@@ -52,7 +52,7 @@ impl<'a> Merge<'a> {
         };
         let request = Request { order, ..request };
         let part = |log: &'a Log| Part::new(log, request);
-        let mut merge = Merge {
+        let mut merge = LogMerge {
             parts: logs.into_iter().map(part).collect(),
             order,
             left: most.unwrap_or(usize::MAX),
@@ -121,7 +121,7 @@ impl<'a> Part<'a> {
     }
 }
 
-impl Iterator for Merge<'_> {
+impl Iterator for LogMerge<'_> {
     type Item = LogEvent;
 
     fn next(&mut self) -> Option<LogEvent> {
@@ -205,7 +205,7 @@ mod tests {
                 ..Query::default()
             };
             let order = if reverse { Order::NewestFirst } else { Order::OldestFirst };
-            let merge = Merge::new(&opened, Request::new(order).query(&query), most);
+            let merge = LogMerge::new(&opened, Request::new(order).query(&query), most);
             let row = |LogEvent { log, event, time }| {
                 (event.important, time.unix_nanos.unwrap(), log, event.args[0])
             };

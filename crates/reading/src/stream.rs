@@ -14,7 +14,7 @@ const LOOKS: u32 = 4096;
 /// The events of a log that were asked for.
 pub struct Stream<'a> {
     log: &'a Log,
-    events: WithDurations<'a, Events<'a>>,
+    events: WithDurations<'a, LogEvents<'a>>,
     sieve: Sieve<'a>,
 }
 
@@ -29,7 +29,7 @@ pub struct Outcome {
 }
 
 /// What is read, whether it is wanted or not.
-pub struct Events<'a> {
+pub struct LogEvents<'a> {
     held: Held<'a>,
     is_cancelled: Option<&'a dyn Fn() -> bool>,
     /// How many come before somebody is asked again.
@@ -73,7 +73,7 @@ impl<'a> Stream<'a> {
                 (Held::Archive(Box::new(events)), sieve)
             }
         };
-        let events = Events {
+        let events = LogEvents {
             held,
             is_cancelled: request.is_cancelled,
             left: LOOKS,
@@ -88,7 +88,7 @@ impl<'a> Stream<'a> {
 
     /// Events of an archive that somebody else chose.
     pub fn of(log: &'a Log, events: ArchiveEvents<'a>) -> Stream<'a> {
-        let events = Events {
+        let events = LogEvents {
             held: Held::Archive(Box::new(events)),
             is_cancelled: None,
             left: LOOKS,
@@ -157,7 +157,7 @@ fn select<'a>(
     }
 }
 
-impl Iterator for Events<'_> {
+impl Iterator for LogEvents<'_> {
     type Item = Event;
 
     #[inline]

@@ -37,11 +37,11 @@ mod query;
 
 pub use error::{Error, Result};
 pub use index::{
-    Candidates, Counted, Counts, Coverage, Index, LineNumbers, OpenIndex, Selection, open_archive,
-    open_archive_by,
+    Candidates, Counts, Index, IndexCoverage, LineNumbers, OpenIndex, PageSelection, ReadCounter,
+    open_archive, open_archive_by,
 };
 pub use message_lines::{line_count, message_lines};
 pub use query::{
-    Case, Expression, Filter, Met, Needle, Query, local_now, local_zone, moment, numbers,
+    Case, Expression, Filter, NameRegistry, Needle, Query, local_now, local_zone, moment, numbers,
     priorities,
 };

@@ -51,8 +51,8 @@ impl Clock {
         (self.unix >> 32) as u64
     }
 
-    fn look(&self) -> Look {
-        Look {
+    fn look(&self) -> ClockReading {
+        ClockReading {
             ticks: self.now,
             realtime: self.unix(),
             offset: self.offset,
@@ -385,10 +385,10 @@ proptest! {
                 prop_assert_eq!(line.unix_nanos(ticks), time);
             }
             for stretch in &all {
-                let next = stretch.next(Look { ticks, realtime, offset }, realtime, rate);
+                let next = stretch.next(ClockReading { ticks, realtime, offset }, realtime, rate);
                 prop_assert!(next.is_none_or(|next| next.is_credible(rate)));
             }
-            Stretch::first(None, Look { ticks, realtime, offset }, rate);
+            Stretch::first(None, ClockReading { ticks, realtime, offset }, rate);
         }
         course.steps();
     }

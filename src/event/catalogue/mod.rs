@@ -11,7 +11,7 @@ use std::path::Path;
 use super::Priority;
 use crate::error::{Error, Result};
 use crate::shm;
-use reading::Reading;
+use reading::CatalogueReader;
 
 /// The most bytes of a file. It is read whole.
 const LONGEST_FILE: u64 = 16 << 20;
@@ -69,7 +69,7 @@ impl Catalogue {
     pub fn parse(path: &Path, text: impl AsRef<[u8]>) -> Catalogue {
         let text = text.as_ref();
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let mut reading = Reading::new(path);
+        let mut reading = CatalogueReader::new(path);
         for (index, line) in text.split(|byte| *byte == b'\n').enumerate() {
             reading.line(index + 1, line);
         }

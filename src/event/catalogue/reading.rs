@@ -31,7 +31,7 @@ enum Prose {
 }
 
 /// A file while it is read.
-pub struct Reading {
+pub struct CatalogueReader {
     path: PathBuf,
     category: String,
     /// The lines of the names.
@@ -43,11 +43,11 @@ pub struct Reading {
     pub found: Catalogue,
 }
 
-impl Reading {
+impl CatalogueReader {
     /// Begins a file with this path.
-    pub fn new(path: &Path) -> Reading {
+    pub fn new(path: &Path) -> CatalogueReader {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        Reading {
+        CatalogueReader {
             path: path.to_path_buf(),
             category: stem.into_owned(),
             lines: HashMap::new(),

@@ -1,11 +1,11 @@
 //! A field of the text: its width, and its padding.
 
-use super::parse::Flags;
+use super::parse::FormatFlags;
 
 /// Flags, width and precision within their bounds. Those from arguments are filled in.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spec {
-    pub flags: Flags,
+    pub flags: FormatFlags,
     /// In bytes.
     pub width: usize,
     pub precision: Option<usize>,

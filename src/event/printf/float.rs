@@ -12,7 +12,7 @@ use crate::event::values::Value;
 
 /// A number with its sign apart.
 #[derive(Debug, Clone, Copy)]
-pub struct Number {
+pub struct FloatDigits {
     negative: bool,
     magnitude: Magnitude,
 }
@@ -30,17 +30,17 @@ enum Magnitude {
     NotANumber,
 }
 
-impl Number {
+impl FloatDigits {
     /// The number in a value, if it is a floating-point number.
-    pub fn of(value: &Value) -> Option<Number> {
+    pub fn of(value: &Value) -> Option<FloatDigits> {
         match value {
-            Value::Float(value) => Some(Number::of_double(*value)),
-            Value::LongDouble(bytes) => Some(Number::of_long_double(bytes)),
+            Value::Float(value) => Some(FloatDigits::of_double(*value)),
+            Value::LongDouble(bytes) => Some(FloatDigits::of_long_double(bytes)),
             _ => None,
         }
     }
 
-    fn of_double(value: f64) -> Number {
+    fn of_double(value: f64) -> FloatDigits {
         let bits = value.to_bits();
         let fraction = bits & ((1 << 52) - 1);
         let magnitude = match (bits >> 52) as i32 & 0x7ff {
@@ -52,14 +52,14 @@ impl Number {
                 hex_digits: 13,
             },
         };
-        Number {
+        FloatDigits {
             negative: bits >> 63 == 1,
             magnitude,
         }
     }
 
     /// A number that the processor rejects as an operand is shown as NaN, like in glibc.
-    fn of_long_double(bytes: &[u8; 16]) -> Number {
+    fn of_long_double(bytes: &[u8; 16]) -> FloatDigits {
         let bits = u128::from_le_bytes(*bytes);
         let significand = bits as u64;
         let normal = significand >> 63 == 1;
@@ -73,7 +73,7 @@ impl Number {
                 hex_digits: 15,
             },
         };
-        Number {
+        FloatDigits {
             negative: bits >> 79 & 1 == 1,
             magnitude,
         }
@@ -81,7 +81,7 @@ impl Number {
 }
 
 /// Appends a number in a given style.
-pub fn append(number: Number, style: FloatStyle, spec: &Spec, out: &mut Vec<u8>) {
+pub fn append(number: FloatDigits, style: FloatStyle, spec: &Spec, out: &mut Vec<u8>) {
     let sign = spec.sign(number.negative);
     let (significand, exponent, hex_digits) = match number.magnitude {
         Magnitude::Finite {
@@ -224,7 +224,13 @@ fn exponent(letter: u8, exponent: i64, digits: usize, out: &mut Vec<u8>) {
         ..Spec::default()
     };
     spec.flags.plus = true;
-    super::integer::append(exponent as u64, super::parse::Size::Long, style, &spec, out);
+    super::integer::append(
+        exponent as u64,
+        super::parse::IntegerSize::Long,
+        style,
+        &spec,
+        out,
+    );
 }
 
 #[cfg(test)]

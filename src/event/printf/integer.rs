@@ -1,29 +1,29 @@
 //! Integers and pointers: `%d`, `%u`, `%o`, `%x`, `%p`.
 
 use super::field::{self, Spec};
-use super::parse::{IntegerStyle, Size};
+use super::parse::{IntegerSize, IntegerStyle};
 
 /// The longest: 64 bits in octal.
 const MOST_DIGITS: usize = 22;
 
 /// Appends the bits that the conversion takes.
-pub fn append(bits: u64, size: Size, style: IntegerStyle, spec: &Spec, out: &mut Vec<u8>) {
+pub fn append(bits: u64, size: IntegerSize, style: IntegerStyle, spec: &Spec, out: &mut Vec<u8>) {
     if style == IntegerStyle::Signed {
         let value = match size {
-            Size::Char => (bits as i8).into(),
-            Size::Short => (bits as i16).into(),
-            Size::Int => (bits as i32).into(),
-            Size::Long => bits as i64,
+            IntegerSize::Char => (bits as i8).into(),
+            IntegerSize::Short => (bits as i16).into(),
+            IntegerSize::Int => (bits as i32).into(),
+            IntegerSize::Long => bits as i64,
         };
         let prefix = spec.sign(value < 0);
         append_magnitude(value.unsigned_abs(), style, prefix, spec, out);
         return;
     }
     let value = match size {
-        Size::Char => (bits as u8).into(),
-        Size::Short => (bits as u16).into(),
-        Size::Int => (bits as u32).into(),
-        Size::Long => bits,
+        IntegerSize::Char => (bits as u8).into(),
+        IntegerSize::Short => (bits as u16).into(),
+        IntegerSize::Int => (bits as u32).into(),
+        IntegerSize::Long => bits,
     };
     let prefix: &[u8] = match style {
         IntegerStyle::Hex if spec.flags.alternate && value != 0 => b"0x",

@@ -25,11 +25,11 @@ mod parts;
 mod short_decimal;
 mod text;
 
-use super::decimals::Part;
+use super::decimals::MessagePart;
 use super::values::Value;
 use crate::layout::MAX_ARGUMENTS;
 use field::Spec;
-use parse::{Amount, Conversion, Directive, Flags, Item};
+use parse::{Conversion, Directive, FormatAmount, FormatFlags, Item};
 pub use parts::{FormatPart, FormatValue};
 
 /// The upper bits of a type without a constant precision.
@@ -118,14 +118,16 @@ impl Format {
 
     /// The parts of the text, if each conversion is a plain `%d`, `%u`, `%ld` or the like, and an
     /// entry has a word for each.
-    pub(super) fn decimals(&self) -> Option<Vec<Part>> {
+    pub(super) fn decimals(&self) -> Option<Vec<MessagePart>> {
         let part = |item: &Item| match item {
-            Item::Literal(range) => Some(Part::text(&self.text[range.clone()])),
-            Item::Directive(directive) => directive.decimal().map(Part::Number),
+            Item::Literal(range) => Some(MessagePart::text(&self.text[range.clone()])),
+            Item::Directive(directive) => directive.decimal().map(MessagePart::Number),
         };
         let parts: Option<Vec<_>> = self.items.as_ref()?.iter().map(part).collect();
         parts.filter(|parts| {
-            let words = parts.iter().filter(|part| matches!(part, Part::Number(_)));
+            let words = parts
+                .iter()
+                .filter(|part| matches!(part, MessagePart::Number(_)));
             words.count() <= MAX_ARGUMENTS
         })
     }
@@ -186,7 +188,7 @@ fn fill_in<'a>(
         (Conversion::Pointer, Some(bits)) => integer::append_pointer(bits, &spec, out),
         (Conversion::Byte, Some(bits)) => field::append(&[bits as u8], &spec, out),
         (Conversion::WideCharacter, Some(bits)) => text::append_wide(bits as u32, &spec, out),
-        (Conversion::Float { style, .. }, _) => match float::Number::of(&value) {
+        (Conversion::Float { style, .. }, _) => match float::FloatDigits::of(&value) {
             Some(number) => float::append(number, style, &spec, out),
             None => text::show(&value, &spec, out),
         },
@@ -211,7 +213,7 @@ fn integer_of(value: &Value) -> Option<u64> {
 
 /// A directive's own width and precision, without bounds.
 struct Asked {
-    flags: Flags,
+    flags: FormatFlags,
     width: u32,
     precision: Option<u32>,
 }
@@ -239,18 +241,18 @@ impl Asked {
 fn asked<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>) -> Option<Asked> {
     let mut flags = directive.flags;
     let width = match directive.width {
-        Amount::None => 0,
-        Amount::Given(width) => width,
-        Amount::Argument => {
+        FormatAmount::None => 0,
+        FormatAmount::Given(width) => width,
+        FormatAmount::Argument => {
             let width = argument(&values.next()?);
             flags.left |= width < 0;
             width.unsigned_abs()
         }
     };
     let precision = match directive.precision {
-        Amount::None => None,
-        Amount::Given(precision) => Some(precision),
-        Amount::Argument => u32::try_from(argument(&values.next()?)).ok(),
+        FormatAmount::None => None,
+        FormatAmount::Given(precision) => Some(precision),
+        FormatAmount::Argument => u32::try_from(argument(&values.next()?)).ok(),
     };
     Some(Asked {
         flags,

@@ -21,15 +21,15 @@ pub enum Item {
 /// From a `%` to its conversion letter.
 #[derive(Debug, Clone)]
 pub struct Directive {
-    pub flags: Flags,
-    pub width: Amount,
-    pub precision: Amount,
+    pub flags: FormatFlags,
+    pub width: FormatAmount,
+    pub precision: FormatAmount,
     pub conversion: Conversion,
 }
 
 /// The flags. In the C locale `'` changes nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Flags {
+pub struct FormatFlags {
     /// `-`
     pub left: bool,
     /// `+`
@@ -44,7 +44,7 @@ pub struct Flags {
 
 /// A width or a precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Amount {
+pub enum FormatAmount {
     None,
     Given(u32),
     /// `*`
@@ -55,7 +55,7 @@ pub enum Amount {
 #[derive(Debug, Clone, Copy)]
 pub enum Conversion {
     Integer {
-        size: Size,
+        size: IntegerSize,
         style: IntegerStyle,
     },
     Float {
@@ -77,7 +77,7 @@ pub enum Conversion {
 
 /// How many bits of an integer count.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Size {
+pub enum IntegerSize {
     Char,
     Short,
     Int,
@@ -122,33 +122,34 @@ impl Directive {
             return None;
         };
         let bits = match size {
-            Size::Int => 32,
-            Size::Long => 64,
-            Size::Char | Size::Short => return None,
+            IntegerSize::Int => 32,
+            IntegerSize::Long => 64,
+            IntegerSize::Char | IntegerSize::Short => return None,
         };
         let is_signed = match style {
             IntegerStyle::Signed => true,
             IntegerStyle::Unsigned => false,
             IntegerStyle::Octal | IntegerStyle::Hex | IntegerStyle::UpperHex => return None,
         };
-        let is_plain = self.flags == Flags::default()
-            && (self.width, self.precision) == (Amount::None, Amount::None);
+        let is_plain = self.flags == FormatFlags::default()
+            && (self.width, self.precision) == (FormatAmount::None, FormatAmount::None);
         is_plain.then_some(Whole { bits, is_signed })
     }
 
     /// The arguments that a writer takes for it, as in [`Format::types`](super::Format::types).
     pub fn types(&self) -> impl Iterator<Item = u32> + use<> {
-        let argument = |amount| (amount == Amount::Argument).then_some(kind(b'i', NO_PRECISION));
+        let argument =
+            |amount| (amount == FormatAmount::Argument).then_some(kind(b'i', NO_PRECISION));
         let of_text = matches!(self.conversion, Conversion::Text | Conversion::WideText);
         let precision = match self.precision {
             // All ones mean no precision, so the largest precision is one less.
-            Amount::Given(precision) if of_text => precision.min(NO_PRECISION - 1),
+            FormatAmount::Given(precision) if of_text => precision.min(NO_PRECISION - 1),
             _ => NO_PRECISION,
         };
-        let before = self.precision == Amount::Argument;
+        let before = self.precision == FormatAmount::Argument;
         let letter = match self.conversion {
             Conversion::Integer { size, style } => {
-                match (style == IntegerStyle::Signed, size == Size::Long) {
+                match (style == IntegerStyle::Signed, size == IntegerSize::Long) {
                     (true, false) => b'i',
                     (false, false) => b'u',
                     (true, true) => b'l',
@@ -232,11 +233,11 @@ enum Length {
 impl Input<'_> {
     fn directive(&mut self) -> Option<Directive> {
         let flags = self.flags();
-        let width = self.amount(Amount::None);
+        let width = self.amount(FormatAmount::None);
         let precision = if self.accept(b'.') {
-            self.amount(Amount::Given(0))
+            self.amount(FormatAmount::Given(0))
         } else {
-            Amount::None
+            FormatAmount::None
         };
         let length = self.length();
         let conversion = conversion(length, self.peek()?)?;
@@ -259,8 +260,8 @@ impl Input<'_> {
         accepted
     }
 
-    fn flags(&mut self) -> Flags {
-        let mut flags = Flags::default();
+    fn flags(&mut self) -> FormatFlags {
+        let mut flags = FormatFlags::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b'-' => flags.left = true,
@@ -277,18 +278,18 @@ impl Input<'_> {
     }
 
     /// A star or digits; `default` if there are none.
-    fn amount(&mut self, default: Amount) -> Amount {
+    fn amount(&mut self, default: FormatAmount) -> FormatAmount {
         if self.accept(b'*') {
-            return Amount::Argument;
+            return FormatAmount::Argument;
         }
         let mut amount = default;
         while let Some(digit @ b'0'..=b'9') = self.peek() {
             let before = match amount {
-                Amount::Given(before) => before,
-                Amount::None | Amount::Argument => 0,
+                FormatAmount::Given(before) => before,
+                FormatAmount::None | FormatAmount::Argument => 0,
             };
             let digit = u32::from(digit - b'0');
-            amount = Amount::Given(before.saturating_mul(10).saturating_add(digit));
+            amount = FormatAmount::Given(before.saturating_mul(10).saturating_add(digit));
             self.at += 1;
         }
         amount
@@ -323,10 +324,10 @@ fn conversion(length: Length, letter: u8) -> Option<Conversion> {
     };
     if let Some(style) = style {
         let size = match length {
-            Length::None => Size::Int,
-            Length::Char => Size::Char,
-            Length::Short => Size::Short,
-            Length::Long | Length::Wide => Size::Long,
+            Length::None => IntegerSize::Int,
+            Length::Char => IntegerSize::Char,
+            Length::Short => IntegerSize::Short,
+            Length::Long | Length::Wide => IntegerSize::Long,
             Length::LongDouble => return None,
         };
         return Some(Conversion::Integer { size, style });

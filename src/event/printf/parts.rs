@@ -4,7 +4,7 @@
 
 use super::field::Spec;
 use super::integer;
-use super::parse::{Amount, Conversion, Directive, IntegerStyle, Item, Size};
+use super::parse::{Conversion, Directive, FormatAmount, IntegerSize, IntegerStyle, Item};
 use super::{Asked, Format};
 use crate::event::word::ValueKind;
 
@@ -53,7 +53,7 @@ impl Format {
                 Item::Directive(directive) => directive,
             };
             let amounts = [directive.width, directive.precision];
-            let stars = amounts.iter().filter(|one| **one == Amount::Argument);
+            let stars = amounts.iter().filter(|one| **one == FormatAmount::Argument);
             let stars = stars.count();
             position += stars;
             let value = FormatValue {
@@ -73,9 +73,9 @@ impl Format {
 /// Flags, width and precision of a directive that states them, and whose fields are never cut.
 fn spec(directive: &Directive) -> Option<Spec> {
     let amount = |amount| match amount {
-        Amount::None => Some(None),
-        Amount::Given(amount) if amount <= Format::LARGEST_FIELD => Some(Some(amount)),
-        Amount::Given(_) | Amount::Argument => None,
+        FormatAmount::None => Some(None),
+        FormatAmount::Given(amount) if amount <= Format::LARGEST_FIELD => Some(Some(amount)),
+        FormatAmount::Given(_) | FormatAmount::Argument => None,
     };
     let asked = Asked {
         flags: directive.flags,
@@ -106,7 +106,7 @@ impl FormatValue {
         self.integer().is_some() && matches!(kind, ValueKind::Int | ValueKind::Uint)
     }
 
-    fn integer(&self) -> Option<(Size, IntegerStyle, &Spec)> {
+    fn integer(&self) -> Option<(IntegerSize, IntegerStyle, &Spec)> {
         match self.conversion {
             Conversion::Integer { size, style } => Some((size, style, self.spec.as_ref()?)),
             _ => None,
@@ -119,10 +119,10 @@ impl FormatValue {
     pub fn bits(&self, raw: u64) -> u64 {
         match self.conversion {
             Conversion::Integer { size, .. } => match size {
-                Size::Char => raw & 0xff,
-                Size::Short => raw & 0xffff,
-                Size::Int => raw & 0xffff_ffff,
-                Size::Long => raw,
+                IntegerSize::Char => raw & 0xff,
+                IntegerSize::Short => raw & 0xffff,
+                IntegerSize::Int => raw & 0xffff_ffff,
+                IntegerSize::Long => raw,
             },
             _ => raw,
         }

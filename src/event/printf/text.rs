@@ -3,7 +3,7 @@
 use super::field::{self, Spec};
 use super::float;
 use super::integer;
-use super::parse::{FloatForm, FloatStyle, IntegerStyle, Size};
+use super::parse::{FloatForm, FloatStyle, IntegerSize, IntegerStyle};
 use crate::event::values::Value;
 
 /// The text for a string that was `NULL`.
@@ -72,17 +72,29 @@ pub fn show(value: &Value, spec: &Spec, out: &mut Vec<u8>) {
     plain.flags.left = spec.flags.left;
     match value {
         Value::Int(value) => {
-            integer::append(*value as u64, Size::Long, IntegerStyle::Signed, &plain, out);
+            integer::append(
+                *value as u64,
+                IntegerSize::Long,
+                IntegerStyle::Signed,
+                &plain,
+                out,
+            );
         }
         Value::Uint(value) => {
-            integer::append(*value, Size::Long, IntegerStyle::Unsigned, &plain, out);
+            integer::append(
+                *value,
+                IntegerSize::Long,
+                IntegerStyle::Unsigned,
+                &plain,
+                out,
+            );
         }
         Value::Float(_) | Value::LongDouble(_) => {
             let style = FloatStyle {
                 form: FloatForm::General,
                 upper: false,
             };
-            if let Some(number) = float::Number::of(value) {
+            if let Some(number) = float::FloatDigits::of(value) {
                 float::append(number, style, &plain, out);
             }
         }

@@ -52,7 +52,7 @@ pub use quiet::widest_gap;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use super::reader::{self, Chunk, Look};
+use super::reader::{self, Chunk, LaneView};
 use super::{Storage, Word};
 use crate::layout::words::{Cursor, Entry};
 use crate::sync::Ordering;
@@ -110,8 +110,8 @@ fn wait(now: &impl Fn() -> u64) -> u64 {
 }
 
 /// Looks at the same lanes again. An unchanged cursor counts the same entries.
-fn again<S: Storage>(ring: &S, looks: &[Look]) -> Vec<Look> {
-    let has_moved = |(lane, look): &(u32, &Look)| {
+fn again<S: Storage>(ring: &S, looks: &[LaneView]) -> Vec<LaneView> {
+    let has_moved = |(lane, look): &(u32, &LaneView)| {
         // Acquire (pairs with the commit): what happened before a counted entry is visible to later
         // looks.
         let cursor = Cursor(ring.cursor(*lane).load(Ordering::Acquire));
@@ -164,9 +164,9 @@ impl Tail {
 }
 
 /// The new entries of each lane from the first look to the last, which was at `read` or later.
-fn tails<S: Storage>(ring: &S, first: &[Look], last: &[Look], read: u64) -> Vec<Tail> {
+fn tails<S: Storage>(ring: &S, first: &[LaneView], last: &[LaneView], read: u64) -> Vec<Tail> {
     let all = OnceCell::new();
-    let tail = |(lane, (first, last)): (u32, (&Look, &Look))| {
+    let tail = |(lane, (first, last)): (u32, (&LaneView, &LaneView))| {
         let (from, Some(until)) = (first.count.unwrap_or(0), last.count) else {
             return Tail::default();
         };

@@ -17,7 +17,7 @@
 
 use std::sync::Arc;
 
-use super::Log;
+use super::RingLog;
 use crate::clock::{self, Stretches};
 use crate::ring::memory::Shared;
 use crate::ring::{local, processes};
@@ -31,10 +31,10 @@ const ON_ITS_OWN: u32 = 2;
 /// An enable byte that is neither that of a plain event nor that of an important one.
 const CLOSED: u8 = 0xff;
 
-impl Log {
+impl RingLog {
     /// Whether this process has closed it.
     pub fn is_closed(&self) -> bool {
-        // Relaxed: where an order matters, `Log::process` asks as it needs.
+        // Relaxed: where an order matters, `RingLog::process` asks as it needs.
         self.closed.load(Ordering::Relaxed) != 0
     }
 

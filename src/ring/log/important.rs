@@ -1,15 +1,15 @@
 //! Logs important events, into the region that nothing overwrites. All of this is cold code.
 
-use super::Log;
+use super::RingLog;
 use crate::clock::current_cpu;
 use crate::layout::words::{PAYLOAD_AT, entry_head, long_entry_head};
 use crate::layout::{ENTRY_WORDS, PAYLOAD_WORDS};
-use crate::ring::important::{self, Region};
+use crate::ring::important::{self, ImportantRegion};
 use crate::ring::local::{self, ThreadState};
 use crate::ring::pending::{LongEvent, Pending, words_in};
 use crate::sync::{Ordering, compiler_fence};
 
-impl Log {
+impl RingLog {
     /// Logs an important event with these arguments. They come in registers, so that the hot path
     /// needs no stack.
     #[cold]
@@ -73,7 +73,7 @@ impl Log {
             let skipped = usize::from(position == 0);
             for (word, value) in words.into_iter().enumerate().skip(skipped) {
                 // Relaxed: the commit's Release orders them before the ticks.
-                let place = Region::word(&self.ring, first + position, word);
+                let place = ImportantRegion::word(&self.ring, first + position, word);
                 place.store(value, Ordering::Relaxed);
             }
         }

@@ -2,12 +2,12 @@
 //! The process gets an identity, and the thread a state, and a lane if it needs one. When the
 //! thread ends, it gives its lane back.
 
-use super::Log;
+use super::RingLog;
 use crate::clock::{self, settle};
 use crate::layout::words::entry_thread;
 use crate::ring::local::{self, Joining, NO_LANE, ThreadState, is_time, may_try};
 use crate::ring::pending::Pending;
-use crate::ring::threads::Names;
+use crate::ring::threads::ThreadNames;
 use crate::ring::{lanes, processes, threads};
 use crate::shm::{Patience, shares_memory_with_parent, thread_id, unnoticed};
 use crate::sync::{Ordering, compiler_fence};
@@ -26,7 +26,7 @@ pub enum NotNamed {
     NoRecord,
 }
 
-impl Log {
+impl RingLog {
     /// A thread's first event, or its first after a fork, or the first that needs a lane of its
     /// own. Gets the thread a state and a lane, and the process an identity. Only here does
     /// logging make system calls. Without an event, the thread only joins, and its caller counts.
@@ -186,7 +186,7 @@ impl Log {
     }
 
     /// Gives the calling thread a name and a group.
-    pub fn name_thread(&self, names: &Names) -> Result<(), NotNamed> {
+    pub fn name_thread(&self, names: &ThreadNames) -> Result<(), NotNamed> {
         let mut named = Err(NotNamed::Interrupted);
         unnoticed(|| {
             let Some(joining) = Joining::enter() else {
@@ -201,7 +201,7 @@ impl Log {
         named
     }
 
-    fn name_joining(&self, names: &Names, joining: &Joining) -> Result<(), NotNamed> {
+    fn name_joining(&self, names: &ThreadNames, joining: &Joining) -> Result<(), NotNamed> {
         let state = self.join_thread(joining).ok_or(NotNamed::NotJoined)?;
         let thread = match state.thread_word.load(Ordering::Relaxed) as u32 {
             0 => self.register_late(state, joining),

@@ -18,12 +18,12 @@ mod join;
 
 pub use join::NotNamed;
 
-use super::handle::{Index, pinned};
-use super::known::Pair;
+use super::handle::{HandleIndex, pinned};
 use super::local::{self, NO_LANE, ThreadState};
 use super::memory::Shared;
 use super::pending::{LongEvent, Pending, padding, words_in};
 use super::rseq::{self, Hot, Otherwise};
+use super::statement_events::Pair;
 use super::{Storage, processes, writer};
 use crate::clock::{ClockKind, Stretches, current_cpu, rseq_area};
 use crate::event::Priority;
@@ -46,11 +46,11 @@ pub struct EnabledEvent {
 
 /// A timeline in a process that writes to it.
 #[repr(C)]
-pub struct Log {
+pub struct RingLog {
     // First, because `Otherwise` casts a pointer to it to a pointer to the Log.
     hot: Hot,
     clock: ClockKind,
-    index: Index,
+    index: HandleIndex,
     ring: Shared,
     geometry: Geometry,
     file: SharedFile,
@@ -68,22 +68,22 @@ pub struct Log {
 }
 
 // SAFETY: the pointer leads into the mapping that `ring` keeps; everything else is Sync by itself.
-unsafe impl Send for Log {}
+unsafe impl Send for RingLog {}
 // SAFETY: as above; all access through the pointer is atomic.
-unsafe impl Sync for Log {}
+unsafe impl Sync for RingLog {}
 
-impl Log {
+impl RingLog {
     /// Joins this process to the timeline. `None` if its process table is full.
     pub fn join(
-        index: Index,
+        index: HandleIndex,
         ring: &Shared,
         geometry: &Geometry,
         clock: ClockKind,
         file: SharedFile,
-    ) -> Option<Box<Log>> {
+    ) -> Option<Box<RingLog>> {
         // There are no calls in a section, so it can read no clock but the counter.
         let area = rseq_area().filter(|_| clock == ClockKind::Tsc);
-        let log = Box::new(Log {
+        let log = Box::new(RingLog {
             hot: Hot::new(ring, geometry, index.key(), index.number(), area),
             clock,
             index,
@@ -167,7 +167,7 @@ impl Log {
         if byte == ENABLED {
             // SAFETY: `hot` describes the ring that is kept mapped here, and is the beginning of a
             // Log.
-            return unsafe { rseq::append::<Log>(&raw const self.hot, event, a, b, c, d) };
+            return unsafe { rseq::append::<RingLog>(&raw const self.hot, event, a, b, c, d) };
         }
         self.log_short_important(event, a, b, c, d);
     }
@@ -188,7 +188,7 @@ impl Log {
         }
     }
 
-    /// Logs an event with a payload, if it is enabled. Cuts it to [`Log::payload_capacity`].
+    /// Logs an event with a payload, if it is enabled. Cuts it to [`RingLog::payload_capacity`].
     #[inline]
     pub fn log_payload(&self, event: u32, flags: u8, payload: &[u64]) {
         match self.enable_byte(event) {
@@ -213,7 +213,7 @@ impl Log {
         let hot = &raw const self.hot;
         // SAFETY: `hot` describes the ring that is kept mapped here, and is the beginning of a Log;
         // `LongEvent::new` counts the entries that the words take.
-        unsafe { rseq::append_long::<Log>(hot, words.as_ptr(), words.len(), head) }
+        unsafe { rseq::append_long::<RingLog>(hot, words.as_ptr(), words.len(), head) }
     }
 
     /// Words of payload that an event can have.
@@ -409,7 +409,7 @@ impl Log {
     }
 }
 
-impl Otherwise for Log {
+impl Otherwise for RingLog {
     unsafe extern "C-unwind" fn otherwise(
         hot: *const Hot,
         event: u32,
@@ -419,7 +419,7 @@ impl Otherwise for Log {
         d: i64,
     ) {
         // SAFETY: `log` passed the first field of a Log, and is still running.
-        let log = unsafe { &*hot.cast::<Log>() };
+        let log = unsafe { &*hot.cast::<RingLog>() };
         log.log_slowly(&Pending::Short(event, [a, b, c, d]));
     }
 
@@ -432,7 +432,7 @@ impl Otherwise for Log {
         // SAFETY: as above; `log_payload` passed the pointer and the length of a slice.
         let (log, words) = unsafe {
             (
-                &*hot.cast::<Log>(),
+                &*hot.cast::<RingLog>(),
                 std::slice::from_raw_parts(words, count),
             )
         };
@@ -440,7 +440,7 @@ impl Otherwise for Log {
     }
 }
 
-impl Drop for Log {
+impl Drop for RingLog {
     fn drop(&mut self) {
         // However long an ending thread takes: it uses what is freed now.
         self.leave(&self.ring, None);
@@ -451,7 +451,7 @@ impl Drop for Log {
 fn thread_exit(index: usize, key: u64, state: &ThreadState) {
     pinned(index, key, |log| {
         // SAFETY: the handle stored this pointer, has the key that this thread joined with, and
-        // waits in `Index::close` until this returns.
-        unsafe { &*log.cast::<Log>() }.end_thread(state);
+        // waits in `HandleIndex::close` until this returns.
+        unsafe { &*log.cast::<RingLog>() }.end_thread(state);
     });
 }

@@ -12,7 +12,7 @@ use crate::source::passage::{Passage, Passages};
 
 /// The holes of the present poll.
 #[derive(Default)]
-pub struct Holes {
+pub struct PollHoles {
     /// Before these ticks the ring had lost entries when the follower began.
     start: u64,
     passages: Passages,
@@ -23,7 +23,7 @@ pub struct Holes {
     pub ahead: Vec<(u32, Range<u64>)>,
 }
 
-impl Holes {
+impl PollHoles {
     /// The ring is complete since these ticks.
     pub fn begin_at(&mut self, ticks: u64) {
         self.start = ticks;

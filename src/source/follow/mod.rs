@@ -12,20 +12,20 @@ mod holes;
 mod placed;
 
 use super::chunk_entries::ChunkEntries;
+use super::chunk_loss::ChunkLoss;
 use super::entry::LaneRun;
-use super::gone::Gone;
-use super::groups::{Group, Groups};
-use super::held::Held;
+use super::groups::{EntryGroup, Groups};
 use super::important::Important;
-use super::lane::{Lane, Missing};
-use super::merge::Merge;
+use super::lane::{Lane, LaneLoss};
+use super::merge::EntryMerge;
+use super::ring_contents::RingContents;
 use super::{Event, Events, Order, PlacedEvent};
 use crate::layout::words::Entry;
 use crate::ring::reader::{self, Chunk};
 use crate::ring::{Storage, cut, important};
-use crate::segment::Segment;
+use crate::segment::TimelineMapping;
 use crate::sync::Ordering;
-use holes::Holes;
+use holes::PollHoles;
 
 /// Where a follower starts. It gets all important events first, wherever it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +48,12 @@ const TAIL: usize = 64;
 
 /// Follows a ring.
 pub struct Follow<'a> {
-    segment: &'a Segment,
+    segment: &'a TimelineMapping,
     lanes: Vec<Lane>,
     /// The entries that were overwritten before the follower began.
-    gone: Gone,
+    gone: ChunkLoss,
     missed: u64,
-    holes: Holes,
+    holes: PollHoles,
     important: Important,
     /// The important events of the last poll, and how many of these were returned.
     kept: Vec<PlacedEvent>,
@@ -65,7 +65,7 @@ pub struct Follow<'a> {
     /// The entries of each chunk in `entries`.
     runs: Vec<ChunkEntries>,
     /// The order of the events in them that were not returned yet.
-    merge: Merge,
+    merge: EntryMerge,
     /// Memory for the ticks, the words and the runs of events.
     ticks: Vec<u64>,
     words: Vec<u8>,
@@ -91,11 +91,11 @@ enum Found {
 }
 
 impl<'a> Follow<'a> {
-    pub(crate) fn new(segment: &'a Segment, from: FollowFrom) -> Follow<'a> {
+    pub(crate) fn new(segment: &'a TimelineMapping, from: FollowFrom) -> Follow<'a> {
         segment.look(|| Follow::begin(segment, from))
     }
 
-    fn begin(segment: &'a Segment, from: FollowFrom) -> Follow<'a> {
+    fn begin(segment: &'a TimelineMapping, from: FollowFrom) -> Follow<'a> {
         // Read before the chunks: all that was logged by then is in a chunk, or overwritten.
         let logged = super::logged(segment);
         let lanes = logged.iter().map(|logged| Lane {
@@ -104,14 +104,14 @@ impl<'a> Follow<'a> {
                 _ => *logged,
             },
             until: 0,
-            missing: Missing::default(),
+            missing: LaneLoss::default(),
         });
         let mut follow = Follow {
             lanes: lanes.collect(),
-            gone: Gone::default(),
+            gone: ChunkLoss::default(),
             segment,
             missed: 0,
-            holes: Holes::default(),
+            holes: PollHoles::default(),
             important: Important::default(),
             kept: Vec::new(),
             kept_given: 0,
@@ -119,13 +119,13 @@ impl<'a> Follow<'a> {
             starts: Vec::new(),
             entries: Vec::new(),
             runs: Vec::new(),
-            merge: Merge::default(),
+            merge: EntryMerge::default(),
             ticks: Vec::new(),
             words: Vec::new(),
             lane_runs: Vec::new(),
         };
         if matches!(from, FollowFrom::Oldest | FollowFrom::Newest(_)) {
-            let whole_since = Held::of(&segment.ring).complete_since;
+            let whole_since = RingContents::of(&segment.ring).complete_since;
             follow.holes.begin_at(whole_since.unwrap_or(0));
         }
         match from {
@@ -156,13 +156,13 @@ impl<'a> Follow<'a> {
     fn note_gaps(&mut self, logged: &[Option<u64>]) -> Vec<Chunk> {
         let mut chunks = super::chunks(self.segment, logged);
         chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
-        self.gone = Gone::between(&chunks, logged);
+        self.gone = ChunkLoss::between(&chunks, logged);
         chunks
     }
 
     /// Starts at given positions: lanes, and the number of the next entry of each. Other lanes
     /// start at 0.
-    pub(crate) fn at(segment: &'a Segment, positions: &[(u32, u64)]) -> Follow<'a> {
+    pub(crate) fn at(segment: &'a TimelineMapping, positions: &[(u32, u64)]) -> Follow<'a> {
         let mut follow = Follow::new(segment, FollowFrom::Start);
         for (lane, next) in positions {
             if let Some(lane) = follow.lanes.get_mut(*lane as usize) {
@@ -218,7 +218,7 @@ impl<'a> Follow<'a> {
     pub fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
         let lanes = (0..).zip(&self.lanes);
         let untold = lanes.map(|(number, lane)| {
-            let Missing { earlier, unread } = lane.missing;
+            let LaneLoss { earlier, unread } = lane.missing;
             (number, lane.next.unwrap_or(0), unread, earlier)
         });
         untold.filter(|(.., unread, _)| *unread > 0).collect()
@@ -260,7 +260,7 @@ impl<'a> Follow<'a> {
         let start = out.len();
         for run in &self.runs {
             let mut missing = run.missing;
-            let event = |group: Group| self.event(&group, &mut missing);
+            let event = |group: EntryGroup| self.event(&group, &mut missing);
             out.extend(Groups::new(run.entries(&self.entries)).map(event));
         }
         out[start..].sort_by_key(|e| e.ticks);
@@ -284,8 +284,8 @@ impl<'a> Follow<'a> {
         left.fold(0, u64::saturating_add)
     }
 
-    fn event(&self, group: &Group, missing: &mut Missing) -> Event {
-        let Missing { earlier, unread } = std::mem::take(missing);
+    fn event(&self, group: &EntryGroup, missing: &mut LaneLoss) -> Event {
+        let LaneLoss { earlier, unread } = std::mem::take(missing);
         Event {
             missed: earlier.saturating_add(unread),
             passage: self.holes.passage(group.first.ticks()),
@@ -346,7 +346,7 @@ impl<'a> Follow<'a> {
             self.missed = self.missed.saturating_add(unread);
         }
         if self.missed > missed {
-            let since = Held::of(&self.segment.ring).complete_since;
+            let since = RingContents::of(&self.segment.ring).complete_since;
             self.holes.end_at(since.unwrap_or(u64::MAX));
         }
     }
@@ -387,7 +387,7 @@ impl<'a> Follow<'a> {
                     start,
                     first: chunk.before.saturating_add(from.into()),
                     count: self.entries.len() - start,
-                    missing: Missing::default(),
+                    missing: LaneLoss::default(),
                 });
             } else {
                 self.holes

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Follow;
 use crate::layout::words::Entry;
 use crate::source::entry::{AlikeEvents, EntryEvent, EventWords, LaneRun, thread_of};
-use crate::source::merge::Merged;
+use crate::source::merge::EventEntries;
 use crate::source::{PlacedEvent, ThreadRef};
 
 impl Follow<'_> {
@@ -91,7 +91,7 @@ impl Follow<'_> {
         let next = self.merge.peek(entries);
         if next.is_some_and(|(chunk, entry)| may_begin(chunk, entry)) {
             let (ticks, words, runs) = (&mut self.ticks, &mut self.words, &mut self.lane_runs);
-            let take = |merged: Merged, count: usize| {
+            let take = |merged: EventEntries, count: usize| {
                 let chunk = &chunks[merged.chunk];
                 let place = (chunk.lane, chunk.number(merged.at));
                 let run = LaneRun::new(&entries[merged.at], place, count);

@@ -7,7 +7,7 @@ use gimli::{
     ReaderOffsetId, Result, Unit,
 };
 
-use super::super::intervals::{Interval, IntervalMap};
+use super::super::intervals::{AddressInterval, IntervalMap};
 use super::super::metered::{Metered, pay};
 use super::InlinedFunction;
 
@@ -57,7 +57,7 @@ impl Inlined {
         dwarf: &Dwarf<Metered>,
         unit: &Unit<Metered>,
         left: &Cell<u64>,
-        intervals: &mut Vec<Interval<u32>>,
+        intervals: &mut Vec<AddressInterval<u32>>,
     ) -> Result<()> {
         // The functions around an entry, by their depth, and which call each is.
         let mut open: Vec<(isize, Option<u32>)> = Vec::new();
@@ -101,7 +101,7 @@ impl Inlined {
         &mut self,
         call: Call,
         extent: impl FnOnce(&mut dyn FnMut(u64, u64) -> Result<()>) -> Result<()>,
-        intervals: &mut Vec<Interval<u32>>,
+        intervals: &mut Vec<AddressInterval<u32>>,
     ) -> Result<Option<u32>> {
         let number = self.calls.len() as u32;
         let before = intervals.len();
@@ -110,7 +110,7 @@ impl Inlined {
                 return Err(Error::UnexpectedEof(ReaderOffsetId(0)));
             }
             let rank = call.level;
-            intervals.push(Interval { start, end, rank });
+            intervals.push(AddressInterval { start, end, rank });
             self.ranges.push(number);
             Ok(())
         })?;
@@ -149,7 +149,7 @@ impl Call {
         unit: &Unit<Metered>,
         entries: &mut EntriesRaw<Metered>,
         kind: &gimli::Abbreviation,
-    ) -> Result<(Call, Extent)> {
+    ) -> Result<(Call, AddressExtent)> {
         let mut call = Call {
             function: None,
             file: u32::MAX,
@@ -157,7 +157,7 @@ impl Call {
             level: 0,
             around: None,
         };
-        let mut extent = Extent::default();
+        let mut extent = AddressExtent::default();
         for attribute in kind.attributes() {
             let attribute = entries.read_attribute(*attribute)?;
             let number = || {
@@ -189,17 +189,17 @@ pub fn target(unit: &Unit<Metered>, value: AttributeValue<Metered>) -> Option<De
 
 /// The addresses of an entry.
 #[derive(Debug, Default)]
-pub struct Extent {
+pub struct AddressExtent {
     low: Option<u64>,
     high: Option<u64>,
     size: Option<u64>,
     list: Option<RangeListsOffset>,
 }
 
-impl Extent {
+impl AddressExtent {
     /// That of a unit as a whole.
-    pub fn of_unit(dwarf: &Dwarf<Metered>, unit: &Unit<Metered>) -> Result<Extent> {
-        let mut extent = Extent::default();
+    pub fn of_unit(dwarf: &Dwarf<Metered>, unit: &Unit<Metered>) -> Result<AddressExtent> {
+        let mut extent = AddressExtent::default();
         let mut entries = unit.entries_raw(None)?;
         let kind = entries.read_abbreviation()?.ok_or(Error::MissingUnitDie)?;
         for attribute in kind.attributes() {

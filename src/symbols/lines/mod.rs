@@ -25,11 +25,11 @@ use object::elf::{FileHeader32, FileHeader64};
 use object::endian::{Endian, Endianness};
 use object::read::elf::FileHeader;
 
-use self::inlined::{Extent, Inlined};
-use self::reading::Reading;
-use self::rows::Rows;
+use self::inlined::{AddressExtent, Inlined};
+use self::reading::DebugReader;
+use self::rows::LineRows;
 use super::elf_file::{ElfFile, is_of};
-use super::intervals::{Interval, IntervalMap};
+use super::intervals::{AddressInterval, IntervalMap};
 use super::metered::Metered;
 use super::sections::{Sections, Unread};
 use super::separate::{self, Separate};
@@ -61,7 +61,7 @@ const MOST_NAMES: usize = 16 << 10;
 
 /// What a file says of its lines.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineTable {
     sections: DwarfSections<Vec<u8>>,
     endian: RunTimeEndian,
     /// Where all units begin, in order.
@@ -88,7 +88,7 @@ struct Known {
 /// What was decoded of a unit.
 #[derive(Debug, Default)]
 struct Decoded {
-    rows: Rows,
+    rows: LineRows,
     inlined: Inlined,
 }
 
@@ -101,7 +101,7 @@ pub struct Located {
     pub inlined: Vec<InlinedFunction>,
 }
 
-impl Lines {
+impl LineTable {
     /// Reads the file at a path, if it is the version that is that of the module, or what was
     /// stripped off it, if that knows lines. Subtracts the bytes read from `left`. What is wrong
     /// with a file counts only if no other one knows lines.
@@ -110,9 +110,9 @@ impl Lines {
         places: &[Separate],
         module: &Module,
         left: &mut u64,
-    ) -> Result<Lines, Unread> {
+    ) -> Result<LineTable, Unread> {
         let mut why = Unread::Damaged;
-        let mut known = |read: Result<Lines, Unread>| match read {
+        let mut known = |read: Result<LineTable, Unread>| match read {
             Err(Unread::Zstd) => {
                 why = Unread::Zstd;
                 None
@@ -122,13 +122,13 @@ impl Lines {
         let own = |left: &mut u64| {
             let file = &mut ElfFile::at(path, left)?;
             (file.version() == version).then_some(())?;
-            Lines::own::<FileHeader64<Endianness>>(file, module)
-                .or_else(|| Lines::own::<FileHeader32<Endianness>>(file, module))
+            LineTable::own::<FileHeader64<Endianness>>(file, module)
+                .or_else(|| LineTable::own::<FileHeader32<Endianness>>(file, module))
         };
         let separate = |place: &Separate, left: &mut u64| {
             let file = &mut place.open(left)?;
-            Lines::separate::<FileHeader64<Endianness>>(file, module)
-                .or_else(|| Lines::separate::<FileHeader32<Endianness>>(file, module))
+            LineTable::separate::<FileHeader64<Endianness>>(file, module)
+                .or_else(|| LineTable::separate::<FileHeader32<Endianness>>(file, module))
         };
         let mut found = own(left).and_then(&mut known);
         for place in places {
@@ -140,26 +140,26 @@ impl Lines {
     fn own<E: FileHeader<Endian = Endianness>>(
         file: &mut ElfFile,
         module: &Module,
-    ) -> Option<Result<Lines, Unread>> {
+    ) -> Option<Result<LineTable, Unread>> {
         let (header, endian) = file.header::<E>()?;
         let sections = Sections::<E>::of(file, &header, endian)?;
         let fits = is_of::<E>(module, file, &header, endian);
-        fits.then(|| Lines::read(file, &sections, endian))
+        fits.then(|| LineTable::read(file, &sections, endian))
     }
 
     fn separate<E: FileHeader<Endian = Endianness>>(
         file: &mut ElfFile,
         module: &Module,
-    ) -> Option<Result<Lines, Unread>> {
+    ) -> Option<Result<LineTable, Unread>> {
         let (sections, endian) = separate::sections::<E>(file, module)?;
-        Some(Lines::read(file, &sections, endian))
+        Some(LineTable::read(file, &sections, endian))
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(
         file: &mut ElfFile,
         sections: &Sections<E>,
         endian: Endianness,
-    ) -> Result<Lines, Unread> {
+    ) -> Result<LineTable, Unread> {
         let mut size = 0;
         let loaded = DwarfSections::load(|id| {
             if !WANTED.contains(&id) {
@@ -173,11 +173,11 @@ impl Lines {
             true => RunTimeEndian::Big,
             false => RunTimeEndian::Little,
         };
-        Lines::of(loaded?, size, endian).ok_or(Unread::Damaged)
+        LineTable::of(loaded?, size, endian).ok_or(Unread::Damaged)
     }
 
     /// `size`: the bytes of all sections.
-    fn of(sections: DwarfSections<Vec<u8>>, size: u64, endian: RunTimeEndian) -> Option<Lines> {
+    fn of(sections: DwarfSections<Vec<u8>>, size: u64, endian: RunTimeEndian) -> Option<LineTable> {
         let (times, more) = READINGS;
         let left = Cell::new(size.saturating_mul(times).saturating_add(more));
         let (mut starts, mut units, mut intervals) = (Vec::new(), Vec::new(), Vec::new());
@@ -195,19 +195,19 @@ impl Lines {
                 continue;
             };
             // Damage in a unit concerns only this one.
-            let _ = Extent::of_unit(&dwarf, &unit).and_then(|extent| {
+            let _ = AddressExtent::of_unit(&dwarf, &unit).and_then(|extent| {
                 extent.each(&dwarf, &unit, |start, end| {
                     if intervals.len() < MOST_RANGES {
                         units.push(offset);
                         let rank = start;
-                        intervals.push(Interval { start, end, rank });
+                        intervals.push(AddressInterval { start, end, rank });
                     }
                     Ok(())
                 })
             });
         }
         let cover = IntervalMap::new(&intervals);
-        (!units.is_empty()).then(|| Lines {
+        (!units.is_empty()).then(|| LineTable {
             endian,
             starts,
             units,
@@ -233,7 +233,7 @@ impl Lines {
         let budget = Cell::new(known.left);
         let borrow = |bytes| Metered::new(bytes, self.endian, &budget);
         let dwarf = self.sections.borrow(|bytes| borrow(bytes));
-        let mut reading = Reading::new(&dwarf, &self.starts, &budget);
+        let mut reading = DebugReader::new(&dwarf, &self.starts, &budget);
         if !known.units.contains_key(&offset) {
             if known.rows >= MOST_ROWS {
                 known.units.clear();
@@ -250,7 +250,12 @@ impl Lines {
 }
 
 impl Known {
-    fn find(&mut self, reading: &mut Reading, offset: DebugInfoOffset, address: u64) -> Located {
+    fn find(
+        &mut self,
+        reading: &mut DebugReader,
+        offset: DebugInfoOffset,
+        address: u64,
+    ) -> Located {
         let Known {
             units,
             files,

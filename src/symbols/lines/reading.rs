@@ -7,7 +7,7 @@ use gimli::{DebugInfoOffset, Dwarf, Reader, Unit};
 
 use super::super::metered::{Metered, pay};
 use super::inlined::{Inlined, target};
-use super::rows::Rows;
+use super::rows::LineRows;
 use super::{Decoded, MOST_NAMES, unit};
 
 /// Bytes of the longest path.
@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 16;
 
 /// The debug information of a file, and the unit of it that was read last: others are not kept,
 /// because what describes one may take some 120 MB.
-pub struct Reading<'d, 'a> {
+pub struct DebugReader<'d, 'a> {
     dwarf: &'d Dwarf<Metered<'a>>,
     /// Where all units begin, in order.
     starts: &'d [DebugInfoOffset],
@@ -25,14 +25,14 @@ pub struct Reading<'d, 'a> {
     last: Option<(DebugInfoOffset, Option<Unit<Metered<'a>>>)>,
 }
 
-impl<'d, 'a> Reading<'d, 'a> {
+impl<'d, 'a> DebugReader<'d, 'a> {
     /// Reads no more than there is left.
     pub fn new(
         dwarf: &'d Dwarf<Metered<'a>>,
         starts: &'d [DebugInfoOffset],
         left: &'d Cell<u64>,
-    ) -> Reading<'d, 'a> {
-        Reading {
+    ) -> DebugReader<'d, 'a> {
+        DebugReader {
             dwarf,
             starts,
             left,
@@ -56,7 +56,7 @@ impl<'d, 'a> Reading<'d, 'a> {
         let (dwarf, left) = (self.dwarf, self.left);
         let unit = self.unit(offset)?;
         Some(Decoded {
-            rows: Rows::of(unit).unwrap_or_default(),
+            rows: LineRows::of(unit).unwrap_or_default(),
             inlined: Inlined::of(dwarf, unit, left),
         })
     }

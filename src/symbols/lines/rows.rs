@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use gimli::Unit;
 
-use super::super::intervals::{Interval, IntervalMap};
+use super::super::intervals::{AddressInterval, IntervalMap};
 use super::super::metered::Metered;
 use super::MOST_ROWS;
 
 /// The rows of a unit.
 #[derive(Debug, Default)]
-pub struct Rows {
-    rows: Vec<Row>,
+pub struct LineRows {
+    rows: Vec<LineRow>,
     /// Rows that follow one another, and the addresses of each of these sequences.
     sequences: Vec<Range<usize>>,
     cover: IntervalMap,
@@ -19,21 +19,21 @@ pub struct Rows {
 
 /// From this address on it is that line.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct LineRow {
     address: u64,
     pub file: u32,
     /// 0: of no line.
     pub line: u32,
 }
 
-impl Rows {
+impl LineRows {
     /// How many they are.
     pub fn count(&self) -> usize {
         self.rows.len()
     }
 
     /// Those of a unit, as far as they can be read.
-    pub fn of(unit: &Unit<Metered>) -> Option<Rows> {
+    pub fn of(unit: &Unit<Metered>) -> Option<LineRows> {
         let mut program = unit.line_program.clone()?.rows();
         let (mut rows, mut sequences, mut intervals) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
@@ -41,7 +41,7 @@ impl Rows {
             && rows.len() < MOST_ROWS
         {
             if !row.end_sequence() {
-                rows.push(Row {
+                rows.push(LineRow {
                     address: row.address(),
                     file: u32::try_from(row.file_index()).unwrap_or(u32::MAX),
                     line: row
@@ -53,7 +53,7 @@ impl Rows {
             // Some compilers do not keep their order.
             rows[first..].sort_by_key(|row| row.address);
             if let Some(begin) = rows.get(first) {
-                intervals.push(Interval {
+                intervals.push(AddressInterval {
                     start: begin.address,
                     end: row.address(),
                     rank: begin.address,
@@ -62,7 +62,7 @@ impl Rows {
             }
             first = rows.len();
         }
-        Some(Rows {
+        Some(LineRows {
             cover: IntervalMap::new(&intervals),
             rows,
             sequences,
@@ -70,7 +70,7 @@ impl Rows {
     }
 
     /// The row of an address.
-    pub fn find(&self, address: u64) -> Option<Row> {
+    pub fn find(&self, address: u64) -> Option<LineRow> {
         let sequence = &self.rows[self.sequences[self.cover.find(address)?].clone()];
         let behind = sequence.partition_point(|row| row.address <= address);
         let row = sequence[behind.checked_sub(1)?];

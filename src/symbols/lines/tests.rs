@@ -26,7 +26,7 @@ fn what_all_units_share_is_not_read_for_each_without_end() {
     };
     let sections = DwarfSections::load(load).expect("loaded");
     // It would take a day.
-    assert!(Lines::of(sections, 1 << 20, RunTimeEndian::Little).is_none());
+    assert!(LineTable::of(sections, 1 << 20, RunTimeEndian::Little).is_none());
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn the_description_of_a_unit_costs_no_more_than_compilers_write() {
 }
 
 /// Sections with these abbreviations and entries of one unit, which has addresses from 0x1000 on.
-fn of_unit(abbreviations: &[u8], entries: &[u8]) -> Lines {
+fn of_unit(abbreviations: &[u8], entries: &[u8]) -> LineTable {
     // A unit with entries in it, which says where its code begins and how long it is.
     let root = [1, 0x11, 1, 0x11, 1, 0x12, 6, 0, 0];
     let abbreviations = [&root, abbreviations, &[0]].concat();
@@ -69,7 +69,7 @@ fn of_unit(abbreviations: &[u8], entries: &[u8]) -> Lines {
     };
     let sections = DwarfSections::load(load).expect("loaded");
     let size = (abbreviations.len() + unit.len()) as u64;
-    Lines::of(sections, size, RunTimeEndian::Little).expect("a unit")
+    LineTable::of(sections, size, RunTimeEndian::Little).expect("a unit")
 }
 
 /// A function (2), and an inlined one (3) with an address and a length in one byte; both have

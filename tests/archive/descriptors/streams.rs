@@ -142,9 +142,9 @@ pub fn uses_everything(given: &[String]) {
 }
 
 fn record(attached: &Attached, folder: &str) {
-    use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+    use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
     for path in [format!("{folder}/one.tla"), format!("{folder}/many/")] {
-        let mut output = Output::open(&path, Keeping::default()).expect("opened");
+        let mut output = ArchiveOutput::open(&path, Keeping::default()).expect("opened");
         let mut recorder = Recorder::new(attached, &mut output, Form::Plain).expect("begun");
         while recorder.step() {}
         recorder.finish();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use timeline::{Attached, Order, Priority};
-use timeline_archive::{Archive, Form, Keeping, Output, RecordedEvent, Recorder, Totals};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, RecordedEvent, Recorder, Totals};
 
 use super::{FORMS, Only, Program, numbers};
 use crate::samples::frames;
@@ -17,7 +17,7 @@ fn what_was_left_out_is_not_missed_when_it_is_overwritten_later() {
         let program = Program::new("filtered-later", RING as u64).on_one_cpu();
         let at = program.name.attach();
         let file = program.path("flight.tla");
-        let mut output = Output::open(&file, Keeping::default()).unwrap();
+        let mut output = ArchiveOutput::open(&file, Keeping::default()).unwrap();
         let recorder = Recorder::new(&at, &mut output, form).unwrap();
         let mut recorder = recorder.only(program.is(Only::Wanted));
         for _ in 0..20 {
@@ -52,7 +52,7 @@ fn what_was_overwritten_unread_is_missed_whatever_the_filter() {
         let mut program = Program::new("filtered-gap", 512).on_one_cpu();
         let at = program.name.attach();
         let file = program.path("flight.tla");
-        let mut output = Output::open(&file, Keeping::default()).unwrap();
+        let mut output = ArchiveOutput::open(&file, Keeping::default()).unwrap();
         let recorder = Recorder::new(&at, &mut output, form).unwrap();
         let mut recorder = recorder.only(program.is(Only::Wanted));
         // Of each round, the first events that are there may be wanted or not.
@@ -119,12 +119,12 @@ fn what_was_left_out_before_a_run_goes_on_in_another_file_is_told() {
         let event = later.define("later", Priority::Info, "$n").unwrap();
         later.log(event, [1]);
         let at = name.attach();
-        let mut output = Output::open(&folder, keeping()).unwrap();
+        let mut output = ArchiveOutput::open(&folder, keeping()).unwrap();
         let mut recorder = Recorder::new(&at, &mut output, form).unwrap();
         while recorder.step() {}
         recorder.finish();
         drop(output);
-        let mut output = Output::open(&folder, keeping()).unwrap();
+        let mut output = ArchiveOutput::open(&folder, keeping()).unwrap();
         let recorder = Recorder::new(&former, &mut output, form).unwrap();
         let mut recorder = recorder.only(is_wanted);
         while recorder.step() {}

@@ -11,7 +11,9 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use timeline::{Attached, Attributes, Event, EventId, Priority, Timeline, event};
-use timeline_archive::{Archive, Form, Fsync, Keeping, Output, RecordedEvent, Recorder, Totals};
+use timeline_archive::{
+    Archive, ArchiveOutput, Form, Fsync, Keeping, RecordedEvent, Recorder, Totals,
+};
 
 use crate::flight::{Running, eventually, said};
 use crate::support::{Name, run_on};
@@ -98,7 +100,7 @@ impl Program {
 
     /// Records in this process, only events of this kind.
     fn record(&self, at: &Attached, output: &str, form: Form, only: Only) -> Totals {
-        let mut output = Output::open(self.path(output), Keeping::default()).unwrap();
+        let mut output = ArchiveOutput::open(self.path(output), Keeping::default()).unwrap();
         let mut recorder = Recorder::new(at, &mut output, form)
             .unwrap()
             .only(self.is(only));
@@ -371,7 +373,7 @@ fn a_file_is_begun_only_for_something_to_write() {
             fsync: Fsync::Never,
             ..Keeping::default()
         };
-        let mut output = Output::open(program.path("flights/"), keeping).unwrap();
+        let mut output = ArchiveOutput::open(program.path("flights/"), keeping).unwrap();
         let recorder = Recorder::new(&at, &mut output, form).unwrap();
         let mut recorder = recorder.only(program.is(Only::Wanted));
         let count = || files(&program.path("flights/")).len();

@@ -13,7 +13,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 use timeline::layout::header::{self, Header};
-use timeline::layout::records::{Chunk, Definition, Field, Lane, Process, Stretch, Thread};
+use timeline::layout::records::{Chunk, Definition, Lane, Process, RecordField, Stretch, Thread};
 use timeline::{Attributes, EventId, Priority, Timeline};
 
 use crate::support::Name;
@@ -338,7 +338,7 @@ fn fields_of_the_page(page: &str, heading: &str) -> Fields {
 }
 
 /// The fields of a record of the source, without the bytes that have no meaning.
-fn fields_of_the_source(record: &[Field]) -> Fields {
+fn fields_of_the_source(record: &[RecordField]) -> Fields {
     let named = record.iter().filter(|field| !field.name.starts_with('_'));
     named
         .map(|field| {
@@ -357,10 +357,10 @@ fn the_header_is_that_of_the_source() {
     assert_eq!(fields_of_the_page(&page, "## Header"), source);
     assert!(source.len() > 30);
     // The records that stand in it several times are told in their rows.
-    let check = |name: &str, fields: &[Field], size: usize| {
+    let check = |name: &str, fields: &[RecordField], size: usize| {
         let row = row_of(&page, &format!(" | {name} | {{ "));
-        let kind = |field: &Field| field.kind.replace("AtomicU", "u");
-        let told = |field: &Field| format!("{} {}", field.name, kind(field));
+        let kind = |field: &RecordField| field.kind.replace("AtomicU", "u");
+        let told = |field: &RecordField| format!("{} {}", field.name, kind(field));
         let fields: Vec<String> = fields.iter().map(told).collect();
         let fields = format!("{{ {} }}, {size} bytes", fields.join(", "));
         assert!(
@@ -388,7 +388,7 @@ fn row_of<'a>(page: &'a str, cell: &str) -> &'a str {
 #[test]
 fn the_records_are_those_of_the_source() {
     let page = read("docs/format.md");
-    let check = |heading: &str, region: &str, fields: &[Field], size: usize| {
+    let check = |heading: &str, region: &str, fields: &[RecordField], size: usize| {
         let (told, is) = (
             fields_of_the_page(&page, heading),
             fields_of_the_source(fields),

@@ -1,6 +1,6 @@
 //! Makes interval logs, and histograms in them.
 
-use timeline_latency::intervals::{Interval, LogHeader, LogWriter, Shape};
+use timeline_latency::intervals::{HistogramShape, Interval, LogHeader, LogWriter};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -35,7 +35,7 @@ fn log(start_time: Option<u64>, base_time: Option<u64>) -> Vec<u8> {
     let mut log = LogWriter::new(Vec::new(), &header).expect("memory");
     let origin = base_time.unwrap_or(0);
     for (number, tag) in [None, Some("a"), Some("ß=1")].into_iter().enumerate() {
-        let mut histogram = Shape::default().histogram().expect("a shape");
+        let mut histogram = HistogramShape::default().histogram().expect("a shape");
         for value in 0..number as u64 * 20 {
             histogram.record(value * value * 1_000).expect("it grows");
         }

@@ -8,7 +8,7 @@ use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix, read_str_len}
 use timeline::layout::Header;
 use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_out, values};
 use timeline_archive::{
-    Archive, Form, Keeping, Output, Preamble, ProcessRecord, RawEvent, Recorder, Writer,
+    Archive, ArchiveOutput, Form, Keeping, Preamble, ProcessRecord, RawEvent, Recorder, Writer,
 };
 
 use super::targets::{archive_framed, frames, ring, scratch::Scratch};
@@ -428,7 +428,7 @@ fn changes() -> Vec<(&'static str, Vec<u8>)> {
 /// What a recorder makes of a ring.
 fn recorded(attached: &Attached, form: Form) -> Vec<u8> {
     let file = Scratch::new(b"");
-    let mut output = Output::open(file.path(), Keeping::default()).expect("an output");
+    let mut output = ArchiveOutput::open(file.path(), Keeping::default()).expect("an output");
     let mut recorder = Recorder::new(attached, &mut output, form).expect("a recorder");
     while recorder.step() {}
     recorder.finish();

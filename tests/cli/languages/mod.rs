@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use timeline::statement::Payload;
+use timeline::statement::PayloadBuilder;
 use timeline::{EventId, Priority, Timeline};
 
 use self::event::{Can, Event, Field, Value, event};
@@ -148,7 +148,7 @@ fn any_event_of_rust_is_shown_as_the_model_shows_it() {
 /// As a statement of Rust logs it, whose types are known to the compiler.
 pub fn log(tl: &Timeline, id: EventId, fields: &[Field], way: u64) {
     let mut words = vec![0; tl.payload_capacity()];
-    let mut payload = Payload::new(&mut words, fields.len());
+    let mut payload = PayloadBuilder::new(&mut words, fields.len());
     for (at, field) in fields.iter().enumerate() {
         let word = match &field.value {
             Value::Word(word) => *word,

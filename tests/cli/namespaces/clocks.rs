@@ -7,7 +7,7 @@ use Space::{Ahead, Behind, NoCounter, NoProc};
 use timeline::layout::Header;
 use timeline::layout::header::Anchor;
 use timeline::{Attached, ClockKind, Order, Record, Source, Timeline};
-use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use super::apart::{self, Space};
 use crate::support::{Name, Process, Role, arguments, attach, checked, define, hear, say};
@@ -49,7 +49,7 @@ pub fn reads(given: &[String]) {
     };
     let attached = attach(path);
     attached.save(snapshot).expect("saved");
-    let mut output = Output::open(archive, Keeping::default()).expect("opened");
+    let mut output = ArchiveOutput::open(archive, Keeping::default()).expect("opened");
     let mut recorder = Recorder::new(&attached, &mut output, Form::Blocks).expect("begun");
     while recorder.step() {}
     recorder.finish();

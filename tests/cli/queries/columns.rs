@@ -218,9 +218,9 @@ fn important_events_are_asked_about_and_what_is_missing_is_counted() {
 }
 
 fn recorded_with_losses(name: &Name, path: &str) -> Archive {
-    use timeline_archive::{Keeping, Output, Recorder};
+    use timeline_archive::{ArchiveOutput, Keeping, Recorder};
     let at = name.attach();
-    let mut output = Output::open(path, Keeping::default()).unwrap();
+    let mut output = ArchiveOutput::open(path, Keeping::default()).unwrap();
     let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
     while recorder.step() {}
     recorder.finish();

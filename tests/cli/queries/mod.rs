@@ -13,7 +13,7 @@ mod unknown;
 mod values;
 
 use timeline::{Attached, Event, Layout, Order, Source, Value};
-use timeline_archive::{Archive, ArchiveEvents, Form, Fsync, Keeping, Output, Recorder};
+use timeline_archive::{Archive, ArchiveEvents, ArchiveOutput, Form, Fsync, Keeping, Recorder};
 use timeline_search::Query;
 
 use self::made::Made;
@@ -39,7 +39,7 @@ fn recorded(at: &Attached, path: &str, form: Form) -> Archive {
         fsync: Fsync::Never,
         ..Keeping::default()
     };
-    let mut output = Output::open(path, keeping).unwrap();
+    let mut output = ArchiveOutput::open(path, keeping).unwrap();
     let mut recorder = Recorder::new(at, &mut output, form).unwrap();
     while recorder.step() {}
     assert_eq!(recorder.finish().missed, 0);

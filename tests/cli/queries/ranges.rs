@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use timeline::{Order, Priority, Value, ValueKind, lay_out};
 use timeline_archive::{
-    Archive, BlockColumns, BlockRanges, Form, Keeping, Output, Places, Recorder, Select,
+    Archive, ArchiveOutput, BlockColumns, BlockRanges, Form, Keeping, Places, Recorder, Select,
     ShapeValues, UnitInfo,
 };
 use timeline_search::Query;
@@ -34,7 +34,7 @@ fn in_blocks(random: &mut Random) -> Archive {
     let tl = name.create(1 << 12);
     let at = name.attach();
     let path = folder.path().join("flight.tla");
-    let mut output = Output::open(path.to_str().unwrap(), Keeping::default()).unwrap();
+    let mut output = ArchiveOutput::open(path.to_str().unwrap(), Keeping::default()).unwrap();
     let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
     let mut values = edges();
     values.extend((0..40).map(|n| (1.5 * f64::from(n) - 30.0).to_bits()));

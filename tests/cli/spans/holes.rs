@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use timeline::dump::Durations;
+use timeline::dump::DumpDurations;
 use timeline::{Attached, Event, FollowFrom, Order, Priority, Source, Timeline, event};
 use timeline_archive::Archive;
 use timeline_latency::{Matcher, Measure};
@@ -92,7 +92,7 @@ impl<'a> Check<'a> {
 /// Fails if a span that is found newest first is of two numbers.
 fn newest_first(source: &dyn Source, events: impl Iterator<Item = Event>, whose: &str) -> u64 {
     let (mut count, mut ended) = (0, None);
-    for event in Durations::new(source, events) {
+    for event in DumpDurations::new(source, events) {
         if event.duration.is_some() {
             ended = number_of(source, &event, "end");
             count += 1;

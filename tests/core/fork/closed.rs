@@ -224,7 +224,7 @@ mod handlers {
                 // Closed, it is no writer any more, although it still lives.
                 if steps >= at {
                     let writers = attached.info().writers;
-                    let is_it = |w: &timeline::Writer| w.alive && w.pid == pid as u32;
+                    let is_it = |w: &timeline::WriterProcess| w.alive && w.pid == pid as u32;
                     assert!(!writers.iter().any(is_it), "after {at} of {count}");
                 }
                 drop(tell);

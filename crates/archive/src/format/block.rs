@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::stored::Stored;
-use crate::format::varint::{Cursor, put};
+use crate::format::varint::{NumberReader, put};
 use timeline::ValueKind;
 
 /// The name of the compression.
@@ -156,7 +156,7 @@ impl Shape {
         }
     }
 
-    pub(crate) fn decode(input: &mut Cursor) -> Option<Shape> {
+    pub(crate) fn decode(input: &mut NumberReader) -> Option<Shape> {
         let mut shape = Shape::default();
         let mask = decode_row(&mut shape.fields(), input)?;
         shape.has = mask & HAS;
@@ -177,7 +177,7 @@ impl Shape {
         Some(shape)
     }
 
-    fn decode_kinds(&mut self, are_stored: bool, input: &mut Cursor) -> Option<()> {
+    fn decode_kinds(&mut self, are_stored: bool, input: &mut NumberReader) -> Option<()> {
         let kind = |number: u8| KINDS.get(usize::from(number)).copied();
         let count = input.count(MAX_ARGS)?;
         if !are_stored {
@@ -219,7 +219,7 @@ pub(crate) fn encode_row(mut mask: u64, fields: &mut [(u32, &mut Option<u64>)], 
 
 pub(crate) fn decode_row(
     fields: &mut [(u32, &mut Option<u64>)],
-    input: &mut Cursor,
+    input: &mut NumberReader,
 ) -> Option<u64> {
     let mask = input.get()?;
     for (field, value) in fields {
@@ -242,7 +242,7 @@ pub struct Pace {
 
 impl Pace {
     /// Reads a pace. Returns `None` if it is damaged.
-    pub(crate) fn decode(input: &mut Cursor) -> Option<Pace> {
+    pub(crate) fn decode(input: &mut NumberReader) -> Option<Pace> {
         let pace = Pace {
             ticks: input.get()?,
             ticks_span: input.get()?,

@@ -1,14 +1,14 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
-use crate::format::kind::Kinds;
+use crate::format::kind::RecordKinds;
 use crate::format::number_fields::{NumberFields, Sources, Varying};
 use timeline::layout::words::IMPORTANT_LANE;
-use timeline::msgpack::Input;
+use timeline::msgpack::Unpacker;
 
 /// An event of an archive, with its definition as a `D` and its thread as a `T`. A field that is
 /// not known is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Event<D, T> {
+pub struct ArchiveEvent<D, T> {
     /// The definition of the event.
     pub definition: D,
     /// The thread that logged it.
@@ -39,9 +39,9 @@ pub struct Event<D, T> {
 }
 
 /// An event that refers to its strings by number.
-pub type RawEvent = Event<RawDefinition, RawThread>;
+pub type RawEvent = ArchiveEvent<RawDefinition, RawThread>;
 
-impl<D, T> Event<D, T> {
+impl<D, T> ArchiveEvent<D, T> {
     /// The arguments, or none if the event has a payload.
     #[inline]
     pub(crate) fn integers(&self) -> &[i64] {
@@ -140,12 +140,12 @@ pub struct RawThread {
 pub(crate) struct SingleEvent {
     /// The event without its definition and thread. Arguments are in the payload, unless all are
     /// integers and the event is not one of `printf`.
-    pub event: Event<usize, usize>,
+    pub event: ArchiveEvent<usize, usize>,
     /// Its fields that are numbers, if its kind was not known.
     own: NumberFields,
     /// The place of its kind, if that was known.
     kind: Option<usize>,
-    kinds: Kinds,
+    kinds: RecordKinds,
     /// The magic and the source of the last record.
     magic: u64,
     source: u64,
@@ -175,7 +175,7 @@ impl SingleEvent {
         self.kind.map(|_| self.kinds.hint())
     }
 
-    /// See [`Kinds::trust`].
+    /// See [`RecordKinds::trust`].
     pub fn trust(&mut self, hint: Option<usize>) {
         self.kinds.trust(hint);
     }
@@ -194,7 +194,7 @@ impl SingleEvent {
         event.payload.clear();
         event.backtrace.clear();
         event.args.clear();
-        let mut input = Input(&record[kind.head..]);
+        let mut input = Unpacker(&record[kind.head..]);
         let arguments = match kind.has_list {
             true if WHOLE => input.arguments(&mut event.args),
             true => input.pass_arguments().map(|()| [].as_slice()),
@@ -217,7 +217,7 @@ impl SingleEvent {
     }
 
     /// Reads the record of another event, whose fields are these. Its kind is then known.
-    pub fn decode(&mut self, record: &[u8], input: &mut Input, fields: u32) -> Option<()> {
+    pub fn decode(&mut self, record: &[u8], input: &mut Unpacker, fields: u32) -> Option<()> {
         self.kind = None;
         self.own = NumberFields::default();
         let (numbers, event) = (&mut self.own, &mut self.event);
@@ -262,7 +262,7 @@ impl SingleEvent {
 
     /// The event, with the numbers of its definition and thread.
     #[inline]
-    pub fn event(&mut self, definition: usize, thread: usize) -> &mut Event<usize, usize> {
+    pub fn event(&mut self, definition: usize, thread: usize) -> &mut ArchiveEvent<usize, usize> {
         (self.event.definition, self.event.thread) = (definition, thread);
         &mut self.event
     }
@@ -325,11 +325,11 @@ pub(crate) mod tests {
     use super::*;
     use crate::format::record::{Record, decode};
     use crate::format::tag;
-    use timeline::msgpack::Fields;
+    use timeline::msgpack::FieldWriter;
 
     /// Builds the record of an event field by field: the naive twin of the writer.
     pub(crate) fn naive(event: &RawEvent, magic: Option<u64>) -> Vec<u8> {
-        let (mut fields, mut out) = (Fields::default(), Vec::new());
+        let (mut fields, mut out) = (FieldWriter::default(), Vec::new());
         fields.number(1, magic);
         fields.number(2, event.definition.file);
         fields.number(3, event.definition.line);

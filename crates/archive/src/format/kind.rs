@@ -4,12 +4,12 @@
 //! numbers that vary from event to event. A reader compares most of a record with a known one, many
 //! bytes at a time. It finds the rest at the same places as in the known one.
 //!
-//! Records that were compared once need not be compared again: see [`Kinds::trust`].
+//! Records that were compared once need not be compared again: see [`RecordKinds::trust`].
 
 use std::sync::Arc;
 
 use crate::format::number_fields::{FIELDS, NumberFields, VARYING, Varying};
-use timeline::msgpack::{Input, marker};
+use timeline::msgpack::{Unpacker, marker};
 
 /// The kinds that are known have places in a table of this size, a power of two.
 const PLACES: usize = 4096;
@@ -33,7 +33,7 @@ const PIECE: usize = size_of::<u128>();
 const WORD: usize = size_of::<u64>();
 
 /// What the records of a kind have in common.
-pub struct Kind {
+pub struct RecordKind {
     /// A number that no other kind has; not 0.
     pub id: u64,
     /// The number of bytes before the list.
@@ -44,7 +44,7 @@ pub struct Kind {
     /// The numbers of one record.
     pub numbers: NumberFields,
     /// Where records have the varying numbers.
-    pub varying: [Spot; VARYING],
+    pub varying: [NumberPlace; VARYING],
     /// The pieces of the head, which begin with the record.
     first: Vec<Piece>,
     /// The pieces of the tail, which end with the record.
@@ -53,7 +53,7 @@ pub struct Kind {
 
 /// The place of a number in a record.
 #[derive(Clone, Copy)]
-pub struct Spot {
+pub struct NumberPlace {
     /// Where the word begins that ends with the number, from the begin of the record. If it is
     /// behind the list, from the end of the record, so that it wraps.
     at: usize,
@@ -82,9 +82,9 @@ fn words(bytes: &[u8; PIECE]) -> Words {
 #[derive(Clone, PartialEq)]
 struct Hint([u8; HINT]);
 
-impl Spot {
+impl NumberPlace {
     /// No record has a number here.
-    const NOWHERE: Spot = Spot {
+    const NOWHERE: NumberPlace = NumberPlace {
         at: usize::MAX,
         behind: 0,
         mask: 0,
@@ -150,14 +150,14 @@ impl Piece {
     }
 }
 
-impl Kind {
+impl RecordKind {
     /// The kind of a record with these numbers. There is none if the record has fields of other
     /// types, one field twice, or bytes behind the last field.
-    fn of(record: &[u8], fields: &Varying, numbers: &NumberFields) -> Option<(Kind, Hint)> {
-        let mut input = Input(record);
+    fn of(record: &[u8], fields: &Varying, numbers: &NumberFields) -> Option<(RecordKind, Hint)> {
+        let mut input = Unpacker(record);
         let (_, count) = input.tag()?;
-        let at = |input: &Input| record.len() - input.0.len();
-        let (mut varying, mut found) = ([Spot::NOWHERE; VARYING], 0u32);
+        let at = |input: &Unpacker| record.len() - input.0.len();
+        let (mut varying, mut found) = ([NumberPlace::NOWHERE; VARYING], 0u32);
         let (mut list, mut same) = (None, vec![u8::MAX; record.len()]);
         for _ in 0..count {
             let field = input.key()?;
@@ -181,7 +181,7 @@ impl Kind {
             if let Some(place) = fields.numbers.iter().position(|varies| *varies == field) {
                 let (start, size) = (end.checked_sub(WORD)?, number.len());
                 same[number].fill(rest);
-                varying[place] = Spot {
+                varying[place] = NumberPlace {
                     at: start.wrapping_sub(list.as_ref().map_or(0, |_| record.len())),
                     behind: list.as_ref().map_or(0, |_| usize::MAX),
                     mask: u64::MAX >> (64 - 8 * size),
@@ -205,7 +205,7 @@ impl Kind {
         if has_list && head < WORD {
             return None;
         }
-        let kind = Kind {
+        let kind = RecordKind {
             id: 0,
             head,
             tail,
@@ -247,8 +247,8 @@ impl Kind {
 
 /// The kinds of the records that were read before. A copy knows what the original knows.
 #[derive(Clone, Default)]
-pub struct Kinds {
-    known: Vec<Option<Arc<Kind>>>,
+pub struct RecordKinds {
+    known: Vec<Option<Arc<RecordKind>>>,
     hints: Vec<Hint>,
     /// The hint by which the last record was found.
     hint: usize,
@@ -259,7 +259,7 @@ pub struct Kinds {
     trusted: bool,
 }
 
-impl Kinds {
+impl RecordKinds {
     /// The place of the kind of a record, if it is known.
     #[inline]
     pub fn find(&mut self, record: &[u8]) -> Option<usize> {
@@ -284,7 +284,7 @@ impl Kinds {
 
     /// The kind at a place.
     #[inline]
-    pub fn get(&self, place: usize) -> Option<&Kind> {
+    pub fn get(&self, place: usize) -> Option<&RecordKind> {
         self.known.get(place)?.as_deref()
     }
 
@@ -306,7 +306,7 @@ impl Kinds {
     /// Learns a record with these numbers.
     #[inline(never)]
     pub fn learn(&mut self, record: &[u8], fields: &Varying, numbers: &NumberFields) {
-        let Some((mut kind, hint)) = Kind::of(record, fields, numbers) else {
+        let Some((mut kind, hint)) = RecordKind::of(record, fields, numbers) else {
             return;
         };
         let Some(place) = hint.place(record) else {
@@ -334,7 +334,7 @@ impl Kinds {
 
 #[cfg(test)]
 mod tests {
-    use timeline::msgpack::Fields;
+    use timeline::msgpack::FieldWriter;
 
     use super::*;
 
@@ -345,7 +345,7 @@ mod tests {
 
     /// A record of a statement and a thread.
     fn record(statement: u64, ticks: u64, list: &[i64], thread: u64) -> Vec<u8> {
-        let (mut fields, mut record) = (Fields::default(), Vec::new());
+        let (mut fields, mut record) = (FieldWriter::default(), Vec::new());
         fields.number(1, Some(u64::MAX));
         fields.number(7, Some(ticks));
         fields.integers(10, list);
@@ -358,16 +358,16 @@ mod tests {
     }
 
     /// Where the kinds know this record to have its ticks, if they know it.
-    fn ticks(kinds: &mut Kinds, record: &[u8]) -> Option<u64> {
+    fn ticks(kinds: &mut RecordKinds, record: &[u8]) -> Option<u64> {
         let place = kinds.find(record)?;
         kinds.get(place)?.varying[0].number(record)
     }
 
     #[test]
     fn a_kind_is_known_by_all_that_does_not_vary() {
-        let mut kinds = Kinds::default();
+        let mut kinds = RecordKinds::default();
         let [first, thread] = [1 << 40, 1 << 16];
-        let learn = |kinds: &mut Kinds, record: &[u8]| {
+        let learn = |kinds: &mut RecordKinds, record: &[u8]| {
             kinds.learn(record, &VARIES, &NumberFields::default());
         };
         learn(&mut kinds, &record(5, first, &[1, 2], thread));
@@ -397,7 +397,7 @@ mod tests {
     fn a_kind_that_comes_no_more_gives_its_place_to_another() {
         // Only the size of the ticks differs.
         let [old, new] = [1 << 40, 9].map(|ticks| record(5, ticks, &[1, 2], 1 << 16));
-        let mut kinds = Kinds::default();
+        let mut kinds = RecordKinds::default();
         kinds.learn(&old, &VARIES, &NumberFields::default());
         for _ in 0..SELDOM {
             kinds.learn(&new, &VARIES, &NumberFields::default());
@@ -408,7 +408,7 @@ mod tests {
 
     #[test]
     fn records_are_compared_again_if_a_kind_lost_its_place() {
-        let mut kinds = Kinds::default();
+        let mut kinds = RecordKinds::default();
         let known = record(5, 1 << 40, &[300], 1 << 16);
         let mut other = known.clone();
         // A bit of the first number, which is not at the end that tells the place.
@@ -431,14 +431,14 @@ mod tests {
     #[test]
     fn a_short_list_near_the_begin_hides_no_number() {
         let record = |list: &[i64]| {
-            let (mut fields, mut record) = (Fields::default(), Vec::new());
+            let (mut fields, mut record) = (FieldWriter::default(), Vec::new());
             fields.integers(10, list);
             fields.number(12, Some(3));
             (13..19).for_each(|field| fields.number(field, Some(u64::MAX)));
             fields.finish(127, &mut record);
             record
         };
-        let mut kinds = Kinds::default();
+        let mut kinds = RecordKinds::default();
         kinds.learn(&record(&[i64::MAX; 4]), &VARIES, &NumberFields::default());
         let short = record(&[1]);
         if let Some(place) = kinds.find(&short) {
@@ -457,7 +457,7 @@ mod tests {
         let behind = [&whole[..], &[0]].concat();
         let short = [127, 0x81, 7, 5].to_vec();
         for record in [negative, twice, behind, short] {
-            let mut kinds = Kinds::default();
+            let mut kinds = RecordKinds::default();
             kinds.learn(&record, &VARIES, &NumberFields::default());
             assert_eq!(kinds.find(&record), None, "{record:02x?}");
         }
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_whatever_is_learnt() {
-        let mut kinds = Kinds::default();
+        let mut kinds = RecordKinds::default();
         for i in 0..3 * PLACES as u64 {
             let record = record(i, 1 << (i % 60), &[], i << (i % 40));
             kinds.learn(&record, &VARIES, &NumberFields::default());

@@ -3,7 +3,7 @@
 use timeline::Module;
 
 use crate::format::tag::MODULE;
-use timeline::msgpack::{Fields, Input};
+use timeline::msgpack::{FieldWriter, Unpacker};
 
 /// An object that a process of a ring has loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct ModuleRecord {
 
 impl ModuleRecord {
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         let text = self.module.as_ref().map(Module::encode);
         fields.number(1, self.magic);
         fields.text(2, text.as_deref());
@@ -24,7 +24,7 @@ impl ModuleRecord {
     }
 
     /// Reads the value of a field.
-    pub(crate) fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+    pub(crate) fn field(&mut self, field: u8, input: &mut Unpacker) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.module = input.text()?.and_then(|text| Module::parse(&text)),

@@ -3,7 +3,7 @@
 use timeline::{ClockStep, bounded};
 
 use crate::format::tag::PREAMBLE;
-use timeline::msgpack::{Fields, Input};
+use timeline::msgpack::{FieldWriter, Unpacker};
 
 /// The program and the ring that the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct Preamble {
 
 impl Preamble {
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
         fields.text(2, self.path.as_deref());
         fields.number(3, self.size);
@@ -73,7 +73,7 @@ impl Preamble {
     }
 
     /// Reads the value of a field.
-    pub(crate) fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+    pub(crate) fn field(&mut self, field: u8, input: &mut Unpacker) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.path = text(input)?,
@@ -110,6 +110,6 @@ impl Preamble {
 
 /// Reads a text, and cuts it to the length of texts of definitions, because readers may show it
 /// with every event.
-fn text(input: &mut Input) -> Option<Option<String>> {
+fn text(input: &mut Unpacker) -> Option<Option<String>> {
     Some(input.text()?.map(|text| bounded(&text).into_owned()))
 }

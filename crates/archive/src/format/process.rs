@@ -3,7 +3,7 @@
 use timeline::{Joined, bounded};
 
 use crate::format::tag::PROCESS;
-use timeline::msgpack::{Fields, Input};
+use timeline::msgpack::{FieldWriter, Unpacker};
 
 /// A process that logged to a ring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl ProcessRecord {
     }
 
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
         fields.number(2, self.pid);
         fields.number(3, self.joined);
@@ -52,7 +52,7 @@ impl ProcessRecord {
     }
 
     /// Reads the value of a field.
-    pub(crate) fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+    pub(crate) fn field(&mut self, field: u8, input: &mut Unpacker) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.pid = input.number()?,
@@ -68,6 +68,6 @@ impl ProcessRecord {
 }
 
 /// Reads a text, and cuts it as those of preambles, because readers may show it with every event.
-fn text(input: &mut Input) -> Option<Option<String>> {
+fn text(input: &mut Unpacker) -> Option<Option<String>> {
     Some(input.text()?.map(|text| bounded(&text).into_owned()))
 }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use timeline::ValueKind;
 
 use crate::format::block::{MAX_ARGS, MAX_EVENTS, Shape};
-use crate::format::varint::{Cursor, put, put_difference, signed};
+use crate::format::varint::{NumberReader, put, put_difference, signed};
 
 /// A block has no ranges if these take more than one byte for so many of its payload.
 const SHARE: usize = 16;
@@ -107,7 +107,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<ShapeRanges>> {
     if crc32fast::hash(bytes) != u32::from_le_bytes(*sum) {
         return None;
     }
-    let mut input = Cursor(bytes);
+    let mut input = NumberReader(bytes);
     let count = input.count(MAX_EVENTS)?;
     let mut shapes = Vec::new();
     for _ in 0..count {
@@ -126,8 +126,8 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<ShapeRanges>> {
 }
 
 #[allow(clippy::option_option, reason = "damaged, or nothing is known")]
-fn decode_range(kind: ValueKind, input: &mut Cursor) -> Option<Option<RangeInclusive<u64>>> {
-    let double = |input: &mut Cursor| {
+fn decode_range(kind: ValueKind, input: &mut NumberReader) -> Option<Option<RangeInclusive<u64>>> {
+    let double = |input: &mut NumberReader| {
         let (bytes, _) = input.take(8)?.0.as_chunks();
         Some(u64::from_le_bytes(bytes[0]))
     };

@@ -13,7 +13,7 @@ use crate::format::process::ProcessRecord;
 use crate::format::string::StringDefinition;
 use crate::format::symbol::Symbol;
 use crate::format::tag;
-use timeline::msgpack::{Fields, Input};
+use timeline::msgpack::{FieldWriter, Unpacker};
 
 /// Many events, compressed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Block<'a> {
 
 /// Events that were overwritten before they were recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Missed {
+pub struct LossRecord {
     /// The magic of its program and ring.
     pub magic: Option<u64>,
     /// The number of overwritten entries. It is 0 if a recorder only states where it begins, and
@@ -69,7 +69,7 @@ pub struct Missed {
     pub from: Vec<(u64, u64)>,
 }
 
-impl Missed {
+impl LossRecord {
     /// The gap, if the record has its place: the lane and the number of the event after it, and the
     /// number of missing entries.
     pub fn gap(&self) -> Option<(u64, u64, u64)> {
@@ -117,8 +117,8 @@ pub enum Record<'a> {
     Event,
     /// See [`Block`].
     Block(Block<'a>),
-    /// See [`Missed`].
-    Missed(Missed),
+    /// See [`LossRecord`].
+    Missed(LossRecord),
     /// A record with a tag that this version does not know.
     Unknown,
 }
@@ -131,7 +131,7 @@ fn flat(positions: &[(u64, u64)]) -> Vec<u64> {
         .collect()
 }
 
-fn paired(input: &mut Input) -> Option<Vec<(u64, u64)>> {
+fn paired(input: &mut Unpacker) -> Option<Vec<(u64, u64)>> {
     let mut flat = Vec::new();
     input.numbers(&mut flat)?;
     let pairs = flat.chunks_exact(2).map(|pair| (pair[0], pair[1]));
@@ -140,7 +140,7 @@ fn paired(input: &mut Input) -> Option<Vec<(u64, u64)>> {
 
 impl<'a> Block<'a> {
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
         // Written as text, as in every record that has a name.
         fields.text(
@@ -161,7 +161,7 @@ impl<'a> Block<'a> {
         fields.finish(tag::BLOCK, out);
     }
 
-    fn field(&mut self, field: u8, input: &mut Input<'a>) -> Option<()> {
+    fn field(&mut self, field: u8, input: &mut Unpacker<'a>) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.codec = input.bytes()?,
@@ -181,9 +181,9 @@ impl<'a> Block<'a> {
     }
 }
 
-impl Missed {
+impl LossRecord {
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
         fields.number(2, self.count);
         fields.number(3, self.ticks);
@@ -195,7 +195,7 @@ impl Missed {
         fields.finish(tag::MISSED, out);
     }
 
-    fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+    fn field(&mut self, field: u8, input: &mut Unpacker) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.count = input.number()?,
@@ -213,9 +213,9 @@ impl Missed {
 
 /// Reads the fields of a record into a default `T`.
 fn read<'a, T: Default>(
-    input: &mut Input<'a>,
+    input: &mut Unpacker<'a>,
     fields: u32,
-    field: impl Fn(&mut T, u8, &mut Input<'a>) -> Option<()>,
+    field: impl Fn(&mut T, u8, &mut Unpacker<'a>) -> Option<()>,
 ) -> Option<T> {
     let mut record = T::default();
     for _ in 0..fields {
@@ -251,7 +251,7 @@ pub(crate) fn decode_for_index<'a>(
 /// are too few.
 #[allow(clippy::option_option, reason = "too few bytes, or no ranges")]
 pub(crate) fn ranges(bytes: &[u8]) -> Option<(u64, Option<&[u8]>)> {
-    let (mut input, mut block) = (Input(bytes), Block::default());
+    let (mut input, mut block) = (Unpacker(bytes), Block::default());
     let (tag, fields) = input.tag()?;
     if tag != Some(tag::BLOCK) {
         return Some((0, None));
@@ -275,7 +275,7 @@ pub(crate) fn decode_event(record: &[u8], event: &mut SingleEvent) -> bool {
 
 #[inline(never)]
 fn decode_fields<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record<'a>> {
-    let mut input = Input(record);
+    let mut input = Unpacker(record);
     let (tag, fields) = input.tag()?;
     if tag == Some(tag::EVENT) {
         event.decode(record, &mut input, fields)?;
@@ -284,7 +284,7 @@ fn decode_fields<'a>(record: &'a [u8], event: &mut SingleEvent) -> Option<Record
     other(tag, fields, &mut input)
 }
 
-fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a>> {
+fn other<'a>(tag: Option<u8>, n: u32, input: &mut Unpacker<'a>) -> Option<Record<'a>> {
     Some(match tag {
         Some(tag::PREAMBLE) => Record::Preamble(read(input, n, Preamble::field)?),
         Some(tag::STRING) => Record::String(read(input, n, StringDefinition::field)?),
@@ -292,7 +292,7 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Input<'a>) -> Option<Record<'a
         Some(tag::PROCESS) => Record::Process(read(input, n, ProcessRecord::field)?),
         Some(tag::MODULE) => Record::Module(read(input, n, ModuleRecord::field)?),
         Some(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
-        Some(tag::MISSED) => Record::Missed(read(input, n, Missed::field)?),
+        Some(tag::MISSED) => Record::Missed(read(input, n, LossRecord::field)?),
         _ => Record::Unknown,
     })
 }
@@ -341,9 +341,9 @@ mod tests {
     use super::*;
     use timeline::{ClockStep, InlinedFunction, SourceLine};
 
-    fn written(encode: impl FnOnce(&mut Fields, &mut Vec<u8>)) -> Vec<u8> {
+    fn written(encode: impl FnOnce(&mut FieldWriter, &mut Vec<u8>)) -> Vec<u8> {
         let mut out = Vec::new();
-        encode(&mut Fields::default(), &mut out);
+        encode(&mut FieldWriter::default(), &mut out);
         out
     }
 
@@ -402,7 +402,7 @@ mod tests {
         };
         let bytes = written(|f, out| symbol.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Symbol(symbol)));
-        let missed = Missed {
+        let missed = LossRecord {
             magic: Some(1),
             count: Some(2),
             ticks: Some(3),

@@ -7,7 +7,7 @@ use timeline::ValueKind;
 
 use crate::format::decimal::MOST_POWER;
 use crate::format::time_text::{MOST_FORM, TimeForm};
-use crate::format::varint::{Cursor, put};
+use crate::format::varint::{NumberReader, put};
 
 /// Most bytes of a text of fixed size.
 pub const MOST_FIXED: usize = u16::MAX as usize;
@@ -43,7 +43,7 @@ pub enum Stored {
 
 /// The next difference between doubles, of 1 to 7 bytes.
 #[inline]
-pub fn difference(size: usize, column: &mut Cursor) -> Option<u64> {
+pub fn difference(size: usize, column: &mut NumberReader) -> Option<u64> {
     let taken = column.take(size as u64)?.0;
     let bytes = taken
         .iter()
@@ -54,7 +54,7 @@ pub fn difference(size: usize, column: &mut Cursor) -> Option<u64> {
 }
 
 /// The first double of a column of differences, which stands before them.
-pub fn first_double(column: &mut Cursor) -> Option<u64> {
+pub fn first_double(column: &mut NumberReader) -> Option<u64> {
     let (bytes, _) = column.take(8)?.0.as_chunks();
     Some(u64::from_le_bytes(bytes[0]))
 }
@@ -97,7 +97,7 @@ impl Stored {
     }
 
     /// The storage in a byte with a kind, and what follows it. `None` if it does not suit the kind.
-    pub(super) fn decode(storage: u8, kind: ValueKind, input: &mut Cursor) -> Option<Stored> {
+    pub(super) fn decode(storage: u8, kind: ValueKind, input: &mut NumberReader) -> Option<Stored> {
         let is_text = kind == ValueKind::Text;
         let is_integer = matches!(kind, ValueKind::Int | ValueKind::Uint);
         match storage {

@@ -1,7 +1,7 @@
 //! Defines the record of a string.
 
 use crate::format::tag::STRING;
-use timeline::msgpack::{Fields, Input};
+use timeline::msgpack::{FieldWriter, Unpacker};
 
 /// The definition of a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct StringDefinition {
 
 impl StringDefinition {
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
         fields.number(2, self.id);
         fields.text(3, self.string.as_deref());
@@ -27,7 +27,7 @@ impl StringDefinition {
     }
 
     /// Reads the value of a field.
-    pub(crate) fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+    pub(crate) fn field(&mut self, field: u8, input: &mut Unpacker) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.id = input.number()?,

@@ -1,6 +1,6 @@
 //! The record of what an address is called.
 
-use timeline::msgpack::{Fields, Input};
+use timeline::msgpack::{FieldWriter, Unpacker};
 use timeline::{InlinedFunction, SourceLine};
 
 use super::tag;
@@ -42,7 +42,7 @@ impl Symbol {
     }
 
     /// Appends the record.
-    pub fn encode(&self, fields: &mut Fields, out: &mut Vec<u8>) {
+    pub fn encode(&self, fields: &mut FieldWriter, out: &mut Vec<u8>) {
         fields.number(1, self.magic);
         fields.number(2, self.address);
         fields.text(3, self.file.as_deref());
@@ -63,7 +63,7 @@ impl Symbol {
     }
 
     /// Reads a field.
-    pub fn field(&mut self, field: u8, input: &mut Input) -> Option<()> {
+    pub fn field(&mut self, field: u8, input: &mut Unpacker) -> Option<()> {
         match field {
             1 => self.magic = input.number()?,
             2 => self.address = input.number()?,
@@ -91,7 +91,7 @@ impl Symbol {
 }
 
 /// A function, of a list of its name, the file and the line.
-fn inlined(input: &mut Input) -> Option<InlinedFunction> {
+fn inlined(input: &mut Unpacker) -> Option<InlinedFunction> {
     let (mut name, mut file, mut line) = (None, None, None);
     for place in 0..input.count()? {
         match place {

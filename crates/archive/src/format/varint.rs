@@ -95,9 +95,9 @@ fn sum_of_differences(word: u64) -> u64 {
 
 /// Reads numbers that `put` wrote.
 #[derive(Clone, Copy)]
-pub struct Cursor<'a>(pub &'a [u8]);
+pub struct NumberReader<'a>(pub &'a [u8]);
 
-impl<'a> Cursor<'a> {
+impl<'a> NumberReader<'a> {
     /// The next number.
     #[inline]
     pub fn get(&mut self) -> Option<u64> {
@@ -236,10 +236,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// The numbers in the next `count` bytes.
-    pub fn take(&mut self, count: u64) -> Option<Cursor<'a>> {
+    pub fn take(&mut self, count: u64) -> Option<NumberReader<'a>> {
         let (taken, rest) = self.0.split_at_checked(usize::try_from(count).ok()?)?;
         self.0 = rest;
-        Some(Cursor(taken))
+        Some(NumberReader(taken))
     }
 }
 
@@ -269,8 +269,8 @@ mod tests {
             if behind {
                 bytes.push(0x80);
             }
-            let start = Cursor(&bytes);
-            let end = |cursor: Cursor| cursor.0.len() == usize::from(behind);
+            let start = NumberReader(&bytes);
+            let end = |cursor: NumberReader| cursor.0.len() == usize::from(behind);
 
             let (mut cursor, mut each) = (start, Vec::new());
             prop_assert_eq!(cursor.each(count, |number| each.push(number)), Some(()));
@@ -312,12 +312,12 @@ mod tests {
                 prop_oneof![0_u8..=1, 0x7f_u8..=0x81, any::<u8>()], 0..60),
             count in 0_usize..60,
         ) {
-            let mut one_by_one = Cursor(&bytes);
+            let mut one_by_one = NumberReader(&bytes);
             let numbers: Option<Vec<_>> = (0..count).map(|_| one_by_one.get()).collect();
-            let (mut cursor, mut each) = (Cursor(&bytes), Vec::new());
+            let (mut cursor, mut each) = (NumberReader(&bytes), Vec::new());
             let done = cursor.each(count, |number| each.push(number));
             prop_assert_eq!(done.is_some(), numbers.is_some());
-            prop_assert_eq!(Cursor(&bytes).skip(count), done);
+            prop_assert_eq!(NumberReader(&bytes).skip(count), done);
             if let Some(numbers) = numbers {
                 prop_assert!(each == numbers && cursor.0 == one_by_one.0);
             }
@@ -327,11 +327,11 @@ mod tests {
     #[test]
     fn numbers_beyond_64_bits_are_refused() {
         let largest = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01];
-        assert_eq!(Cursor(&largest).get(), Some(u64::MAX));
+        assert_eq!(NumberReader(&largest).get(), Some(u64::MAX));
         let mut beyond = largest;
         beyond[9] = 0x02;
-        assert_eq!(Cursor(&beyond).get(), None);
-        assert_eq!(Cursor(&[0x80; 20]).get(), None);
-        assert_eq!(Cursor(&[0x80]).get(), None);
+        assert_eq!(NumberReader(&beyond).get(), None);
+        assert_eq!(NumberReader(&[0x80; 20]).get(), None);
+        assert_eq!(NumberReader(&[0x80]).get(), None);
     }
 }

@@ -12,7 +12,7 @@ use std::thread;
 use timeline::Order;
 
 use crate::read::archive::Archive;
-use crate::read::chosen::Chosen;
+use crate::read::chooser::EventChooser;
 use crate::read::form::Decoded;
 use crate::read::select::Select;
 use crate::read::unit::UnitInfo;
@@ -126,7 +126,7 @@ impl<T: Decoded> Ahead<'_, T> {
     /// Reads blocks until none is left, or nobody wants any more.
     fn work<S: Select>(&self, archive: &Archive, make: &impl Fn() -> S) {
         let _failed = Failed(self);
-        let (mut chosen, mut decoder) = (Chosen::by(Box::new(make())), archive.decoder());
+        let (mut chosen, mut decoder) = (EventChooser::by(Box::new(make())), archive.decoder());
         while let Some(number) = self.take() {
             let (mut events, missed) = (Vec::new(), chosen.missed());
             let unit = (&archive.found_units()[number], number);
@@ -238,7 +238,7 @@ mod tests {
     use crate::read::columns::BlockColumns;
     use crate::read::merge::ByTime;
     use crate::read::ordered::OrderedEvent;
-    use crate::read::outline::tests::{Step, file, steps};
+    use crate::read::outline::tests::{OutlineStep, file, steps};
     use crate::read::select::Places;
     use crate::write::writer::Form;
 
@@ -315,7 +315,12 @@ mod tests {
 
     /// As many blocks as several threads read for a while, of up to 30 events each.
     fn many_blocks() -> Archive {
-        let blocks = (0..1_000).flat_map(|block| [Step::Events(1 + block as u8 % 30), Step::Flush]);
+        let blocks = (0..1_000).flat_map(|block| {
+            [
+                OutlineStep::Events(1 + block as u8 % 30),
+                OutlineStep::Flush,
+            ]
+        });
         let blocks: Vec<_> = blocks.collect();
         Archive::from_bytes(file(&blocks, Form::Blocks, &mut 0))
     }

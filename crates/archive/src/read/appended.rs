@@ -5,16 +5,16 @@ use timeline::Passage;
 use crate::format::event::SingleEvent;
 use crate::format::record::Record;
 use crate::read::archive::Archive;
-use crate::read::breaks::Missing;
+use crate::read::breaks::BreakKind;
 use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
+use crate::read::important_numbers::ImportantNumbers;
 use crate::read::ordered::OrderedEvent;
-use crate::read::seen::Seen;
 
 /// What the frames up to now cover.
-pub struct Holes {
+pub struct AppendCoverage {
     pub coverage: Coverage,
     /// Entries that are missing before the next event.
     pub before: u64,
@@ -28,16 +28,16 @@ pub struct Holes {
     pub run: Option<u64>,
 }
 
-impl Holes {
+impl AppendCoverage {
     /// What is known behind the end of an archive.
-    pub fn behind(archive: &Archive) -> Holes {
+    pub fn behind(archive: &Archive) -> AppendCoverage {
         let (units, breaks) = (archive.found_units(), &archive.contents.breaks);
         let last = units.iter().rposition(|unit| !unit.important);
         let end = last.map_or(0, |last| units[last].place.end);
         // Those behind the last event are before the next one.
         let behind = archive.contents.holes.iter();
         let behind = behind.filter(|hole| hole.place >= end);
-        let mut holes = Holes {
+        let mut holes = AppendCoverage {
             coverage: archive.coverage().clone(),
             before: behind.fold(0, |sum, hole| sum.saturating_add(hole.entries)),
             gone: 0,
@@ -67,18 +67,18 @@ impl Holes {
     }
 
     /// Notes that something is missing here.
-    pub fn meet(&mut self, what: Missing) {
+    pub fn meet(&mut self, what: BreakKind) {
         self.pass();
         self.end(what);
     }
 
     /// Notes up to when something is missing.
-    fn end(&mut self, what: Missing) {
+    fn end(&mut self, what: BreakKind) {
         match what {
-            Missing::Until(ticks) => self.until = self.until.max(ticks),
+            BreakKind::Until(ticks) => self.until = self.until.max(ticks),
             // Its ticks may be those of another clock.
-            Missing::Run => self.until = 0,
-            Missing::Some | Missing::Gap | Missing::Unit => {}
+            BreakKind::Run => self.until = 0,
+            BreakKind::Some | BreakKind::Gap | BreakKind::Unit => {}
         }
     }
 
@@ -130,7 +130,7 @@ pub fn take_events(
     events: Record,
     place: usize,
     (decoder, batch): (&mut Decoder<OrderedEvent>, &mut Vec<OrderedEvent>),
-    (holes, gaps, seen): (&mut Holes, &mut Gaps, &mut Seen),
+    (holes, gaps, seen): (&mut AppendCoverage, &mut Gaps, &mut ImportantNumbers),
 ) -> usize {
     let known = batch.len();
     let single = decoder.single();
@@ -144,7 +144,7 @@ pub fn take_events(
         holes.tell(batch.get_mut(known), gaps);
     }
     if !is_whole {
-        holes.meet(Missing::Unit);
+        holes.meet(BreakKind::Unit);
     }
     for ordered in &mut batch[known..] {
         ordered.event.passage = match is_whole {

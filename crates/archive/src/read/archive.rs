@@ -16,18 +16,18 @@ use crate::format::file_name::missing_between;
 use crate::format::frame::{MAGIC, MARK};
 use crate::format::preamble::Preamble;
 use crate::format::symbol::Symbol;
-use crate::read::bytes::{Bytes, Section, files_of, sort_files};
+use crate::read::bytes::{ArchiveBytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
 use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
 use crate::read::holes::Holes;
+use crate::read::important_numbers::ImportantNumbers;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
 use crate::read::outline::Outline;
 use crate::read::recovery::Recovery;
-use crate::read::seen::Seen;
 use crate::read::unit::Unit;
 
 /// Characters of a symbol that are shown with each address in a call stack.
@@ -79,7 +79,7 @@ fn unchanged(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Archive {
-    bytes: Bytes,
+    bytes: ArchiveBytes,
     /// The directory of the files, if a directory was given.
     folder: Option<PathBuf>,
     names: Names,
@@ -125,7 +125,7 @@ impl Archive {
                 ..archive
             }
         } else {
-            let mut bytes = Bytes::default();
+            let mut bytes = ArchiveBytes::default();
             bytes.add_file(path)?;
             Archive::of(bytes, &outline_of)?
         };
@@ -145,7 +145,7 @@ impl Archive {
     ) -> Result<Archive> {
         sort_files(&mut files);
         let missing_files = folder.map_or(0, |_| missing_between(&files));
-        let mut bytes = Bytes::default();
+        let mut bytes = ArchiveBytes::default();
         for path in &files {
             match open(path) {
                 Ok(file) => bytes.add_opened(path, file)?,
@@ -187,7 +187,7 @@ impl Archive {
         outline_of: &dyn Fn(&Section) -> Option<Outline>,
     ) -> Result<Archive> {
         sort_files(files);
-        let mut bytes = Bytes::default();
+        let mut bytes = ArchiveBytes::default();
         for file in files {
             match bytes.add_file(file) {
                 // The recorder has just removed it, to keep the size of the archive in its limit.
@@ -219,12 +219,12 @@ impl Archive {
     /// are read.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Archive {
         // Reading from memory does not fail.
-        Archive::of(Bytes::of(bytes.into()), &|_| None).unwrap_or_else(|_| Archive::empty())
+        Archive::of(ArchiveBytes::of(bytes.into()), &|_| None).unwrap_or_else(|_| Archive::empty())
     }
 
     fn empty() -> Archive {
         Archive {
-            bytes: Bytes::default(),
+            bytes: ArchiveBytes::default(),
             folder: None,
             names: Names::default(),
             surveyed: Mutex::default(),
@@ -238,7 +238,7 @@ impl Archive {
 
     /// Reads these bytes. `outline_of` knows the outlines of some sections.
     pub(crate) fn of(
-        bytes: Bytes,
+        bytes: ArchiveBytes,
         outline_of: &dyn Fn(&Section) -> Option<Outline>,
     ) -> Result<Archive> {
         let (names, mut contents) = (Names::default(), Contents::default());
@@ -277,7 +277,7 @@ impl Archive {
         is_stamped && self.scanned[file].is_some() && self.contents.other_codecs == 0
     }
 
-    /// The outline of a file, by its number among [`Bytes::files`](crate::Bytes::files). `None` if
+    /// The outline of a file, by its number among [`ArchiveBytes::files`](crate::ArchiveBytes::files). `None` if
     /// it was opened by one, or was changed in the last two seconds before that, or has blocks that
     /// only a later version can read.
     pub fn new_outline(&self, file: usize) -> Option<Outline> {
@@ -361,7 +361,7 @@ impl Archive {
     }
 
     /// The bytes of the archive.
-    pub fn bytes(&self) -> &Bytes {
+    pub fn bytes(&self) -> &ArchiveBytes {
         &self.bytes
     }
 
@@ -421,7 +421,7 @@ impl Archive {
         &self.contents.gaps
     }
 
-    pub(crate) fn seen(&self) -> &Seen {
+    pub(crate) fn seen(&self) -> &ImportantNumbers {
         &self.contents.seen
     }
 

@@ -6,7 +6,7 @@ use timeline::{EventId, ValueKind};
 
 use crate::format::ranges::{ShapeRanges, bits, decode};
 use crate::format::record;
-use crate::read::bytes::Bytes;
+use crate::read::bytes::ArchiveBytes;
 use crate::read::columns::ShapeValues;
 use crate::read::ordered::PAYLOAD;
 use crate::read::unit::Unit;
@@ -78,7 +78,11 @@ impl BlockRanges {
 }
 
 /// The magic and the ranges of a block, if its record has them and they are whole.
-pub fn read(bytes: &Bytes, unit: &Unit, buffer: &mut Vec<u8>) -> Option<(u64, Vec<ShapeRanges>)> {
+pub fn read(
+    bytes: &ArchiveBytes,
+    unit: &Unit,
+    buffer: &mut Vec<u8>,
+) -> Option<(u64, Vec<ShapeRanges>)> {
     let place = &unit.place;
     let mut length = FIRST.min(place.len());
     loop {

@@ -1,17 +1,17 @@
 //! Tells where in a file events may be missing, in whatever lane.
 
-use crate::format::record::{Missed, Record};
+use crate::format::record::{LossRecord, Record};
 
 /// A place in the file where events may be missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Break {
     /// How many units are before it.
     pub unit: usize,
-    pub what: Missing,
+    pub what: BreakKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum BreakKind {
     /// Entries, or nobody knows what.
     Some,
     /// Entries of a lane, which the event behind them counts.
@@ -25,11 +25,11 @@ pub enum Missing {
 }
 
 /// What a record without a lane says is missing where it stands, if anything.
-pub fn missing(missed: &Missed) -> Option<Missing> {
+pub fn missing(missed: &LossRecord) -> Option<BreakKind> {
     match (missed.gap(), missed.count, missed.ticks) {
         (None, Some(0), None) | (Some(_), ..) => None,
-        (None, _, Some(ticks)) => Some(Missing::Until(ticks)),
-        (None, _, None) => Some(Missing::Some),
+        (None, _, Some(ticks)) => Some(BreakKind::Until(ticks)),
+        (None, _, None) => Some(BreakKind::Some),
     }
 }
 

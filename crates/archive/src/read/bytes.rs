@@ -28,7 +28,7 @@ pub(crate) const FRAME: usize = MAX_RECORD + 64;
 
 /// The bytes of an archive. Several files count as if they were joined.
 #[derive(Default)]
-pub struct Bytes {
+pub struct ArchiveBytes {
     sections: Vec<Section>,
     length: usize,
 }
@@ -62,9 +62,9 @@ fn room(buffer: &mut Vec<u8>, length: usize) -> &mut [u8] {
     &mut buffer[..length]
 }
 
-impl Bytes {
-    pub(crate) fn of(bytes: Vec<u8>) -> Bytes {
-        let mut all = Bytes::default();
+impl ArchiveBytes {
+    pub(crate) fn of(bytes: Vec<u8>) -> ArchiveBytes {
+        let mut all = ArchiveBytes::default();
         all.add_bytes(bytes);
         all
     }
@@ -201,7 +201,7 @@ impl Bytes {
     }
 }
 
-impl Bytes {
+impl ArchiveBytes {
     /// Writes the bytes of a range, which may span several files.
     ///
     /// # Errors
@@ -237,15 +237,15 @@ impl Section {
     /// Finds the frames in a range of all bytes, which is within the section, and passes what it
     /// finds to `each`, with its range in all bytes. One damaged range may be passed in several
     /// parts.
-    pub fn scan(&self, range: Range<usize>, mut each: impl FnMut(Found)) -> Result<()> {
+    pub fn scan(&self, range: Range<usize>, mut each: impl FnMut(ScanItem)) -> Result<()> {
         let within = range.start - self.start..range.end - self.start;
         match &self.origin {
             Origin::Memory(bytes) => {
                 let bytes = &bytes[within];
                 for part in Frames::new(bytes) {
-                    each(Found::Part(moved(part, range.start)));
+                    each(ScanItem::Part(moved(part, range.start)));
                 }
-                each(Found::Bytes(range.start, bytes));
+                each(ScanItem::Bytes(range.start, bytes));
                 Ok(())
             }
             Origin::File {
@@ -255,10 +255,10 @@ impl Section {
                 ..
             } => {
                 let sizes = (WINDOW, FRAME);
-                let each = |found: Found| {
+                let each = |found: ScanItem| {
                     each(match found {
-                        Found::Part(part) => Found::Part(moved(part, self.start)),
-                        Found::Bytes(start, bytes) => Found::Bytes(self.start + start, bytes),
+                        ScanItem::Part(part) => ScanItem::Part(moved(part, self.start)),
+                        ScanItem::Bytes(start, bytes) => ScanItem::Bytes(self.start + start, bytes),
                     });
                     true
                 };
@@ -274,7 +274,7 @@ impl Section {
 }
 
 /// What is found in bytes that are read from the first to the last.
-pub(crate) enum Found<'a> {
+pub(crate) enum ScanItem<'a> {
     /// A part.
     Part(Part<'a>),
     /// Where the parts begin that were found since the last of these, and all of their bytes.
@@ -307,7 +307,7 @@ pub(crate) fn scan(
     mut each: impl FnMut(Part),
 ) -> io::Result<()> {
     scan_while(file, range, sizes, |found| {
-        if let Found::Part(part) = found {
+        if let ScanItem::Part(part) = found {
             each(part);
         }
         true
@@ -319,7 +319,7 @@ pub(crate) fn scan_while(
     file: &File,
     range: Range<usize>,
     (window, most): (usize, usize),
-    mut each: impl FnMut(Found) -> bool,
+    mut each: impl FnMut(ScanItem) -> bool,
 ) -> io::Result<()> {
     // The first bytes, `there`, are of a frame that ends behind those in memory.
     let (mut buffer, mut there, mut base) = (Vec::new(), 0, range.start);
@@ -344,14 +344,14 @@ pub(crate) fn scan_while(
                 (frame, _) => frame,
             };
             used = part.place().end;
-            if !each(Found::Part(moved(part, base))) {
+            if !each(ScanItem::Part(moved(part, base))) {
                 return Ok(());
             }
             if is_cut {
                 break;
             }
         }
-        if !each(Found::Bytes(base, &bytes[..used])) {
+        if !each(ScanItem::Bytes(base, &bytes[..used])) {
             return Ok(());
         }
         size = match is_cut || used == 0 {
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn a_range_is_read_from_the_file_that_has_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut all = Bytes::default();
+        let mut all = ArchiveBytes::default();
         for (name, content) in [("a.tla", "first"), ("b.tla", ""), ("c.tla", "second")] {
             let path = folder.path().join(name);
             fs::write(&path, content).unwrap();
@@ -455,7 +455,7 @@ mod tests {
     fn another_file_is_not_read_for_one_that_was_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = |number: usize| folder.path().join(format!("{number:03}.tla"));
-        let mut all = Bytes::default();
+        let mut all = ArchiveBytes::default();
         for number in 0..=OPEN {
             fs::write(path(number), "own").unwrap();
             all.add_file(&path(number)).unwrap();

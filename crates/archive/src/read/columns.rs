@@ -13,7 +13,7 @@ use crate::format::block::{CORE, FIXED, HAS_CORE, MAX_ARGS, Pace, SHAPE, Shape, 
 use crate::format::event::has_payload;
 use crate::format::stored::{ENTRY, MOST_REPEATED, MOST_TIME, Stored};
 use crate::format::time_text::TimeForm;
-use crate::format::varint::Cursor;
+use crate::format::varint::NumberReader;
 use crate::read::ordered::{ARGUMENTS, PAYLOAD};
 use crate::read::unpack::UnpackedEvents;
 use crate::read::value_column::{StoredColumn, ValueColumn};
@@ -23,7 +23,7 @@ use crate::read::value_column::{StoredColumn, ValueColumn};
 /// Methods that return an `Option` return `None` if the column is damaged.
 pub struct BlockColumns<'a> {
     table: &'a [Shape],
-    pub(super) columns: &'a [Cursor<'a>],
+    pub(super) columns: &'a [NumberReader<'a>],
     pub(super) pace: Pace,
     definitions: Vec<EventId>,
     forms: Vec<ShapeValues>,
@@ -269,7 +269,7 @@ impl<'a> BlockColumns<'a> {
 }
 
 /// The shapes of so many events, up to the first one that is not in the table.
-fn shapes_of(mut column: Cursor, count: usize, table: usize) -> Vec<u16> {
+fn shapes_of(mut column: NumberReader, count: usize, table: usize) -> Vec<u16> {
     let mut start = column;
     if table == 1 && start.are_below(count, 1) == Some(true) {
         return vec![0; count];

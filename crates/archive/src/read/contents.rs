@@ -8,12 +8,12 @@ use crate::format::block;
 use crate::format::event::SingleEvent;
 use crate::format::frame::Part;
 use crate::format::record::{self, Block, Record};
-use crate::read::breaks::{Break, Missing, begins_run, missing};
-use crate::read::bytes::{Found, Section};
+use crate::read::breaks::{Break, BreakKind, begins_run, missing};
+use crate::read::bytes::{ScanItem, Section};
 use crate::read::coverage::{Coverage, Hole};
 use crate::read::gaps::Gaps;
+use crate::read::important_numbers::ImportantNumbers;
 use crate::read::names::Names;
-use crate::read::seen::Seen;
 use crate::read::unit::Unit;
 
 /// Most single events that are read at once, and most bytes of their frames.
@@ -32,7 +32,7 @@ pub struct Contents {
     /// The magic of the last preamble.
     pub run: Option<u64>,
     /// The important events, and how many of them come again.
-    pub seen: Seen,
+    pub seen: ImportantNumbers,
     pub repeated: u64,
     pub damage: Vec<Range<usize>>,
     /// The frames of other records among single events.
@@ -89,7 +89,7 @@ impl Contents {
                 unit.gap = Some(gap.and_hole(hole.entries));
                 self.breaks.push(Break {
                     unit: *number,
-                    what: Missing::Some,
+                    what: BreakKind::Some,
                 });
             }
         }
@@ -102,7 +102,7 @@ impl Contents {
         let mut here = self.breaks[first..]
             .iter()
             .take_while(|one| one.unit == unit);
-        here.any(|one| one.what == Missing::Unit)
+        here.any(|one| one.what == BreakKind::Unit)
     }
 
     /// The magics of the events, each once.
@@ -124,8 +124,8 @@ impl Contents {
     /// Takes what is in a range of all bytes, which is within the section.
     pub fn scan(&mut self, section: &Section, range: Range<usize>, names: &Names) -> Result<()> {
         section.scan(range, |found| match found {
-            Found::Part(part) => self.take(part, names),
-            Found::Bytes(start, bytes) => self.sum(start, bytes),
+            ScanItem::Part(part) => self.take(part, names),
+            ScanItem::Bytes(start, bytes) => self.sum(start, bytes),
         })
     }
 
@@ -200,7 +200,7 @@ impl Contents {
             Record::Unknown => self.unknown += 1,
             naming => {
                 if begins_run(&naming, &mut self.run) {
-                    self.add_break(Missing::Run);
+                    self.add_break(BreakKind::Run);
                 }
                 names.take(naming);
             }
@@ -208,7 +208,7 @@ impl Contents {
     }
 
     /// Notes that something is missing here.
-    fn add_break(&mut self, what: Missing) {
+    fn add_break(&mut self, what: BreakKind) {
         self.together = false;
         let unit = self.units.len();
         self.breaks.push(Break { unit, what });
@@ -293,7 +293,7 @@ impl Contents {
         if block.codec.is_some_and(|codec| !block::is_known(codec)) {
             let count = block.count.unwrap_or(0).max(1);
             self.other_codecs = self.other_codecs.saturating_add(count);
-            self.add_break(Missing::Unit);
+            self.add_break(BreakKind::Unit);
         }
         let or_widest =
             |least: Option<u64>, most: Option<u64>| (least.unwrap_or(0), most.unwrap_or(u64::MAX));

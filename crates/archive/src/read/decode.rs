@@ -8,11 +8,11 @@ use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
 use crate::read::block_ranges::{self, BlockRanges};
-use crate::read::bytes::Bytes;
+use crate::read::bytes::ArchiveBytes;
 use crate::read::columns::BlockColumns;
-use crate::read::form::{Decoded, Ring};
+use crate::read::form::{Decoded, RingOrigin};
 use crate::read::names::Names;
-use crate::read::select::Choice;
+use crate::read::select::UnitChoice;
 
 use crate::read::unit::Unit;
 use crate::read::unpack::{self, IndexedEvent, UnpackedEvents};
@@ -22,13 +22,13 @@ const RECENT: usize = 512;
 
 /// Decodes the events in frames.
 pub struct Decoder<'a, T: Decoded> {
-    bytes: &'a Bytes,
+    bytes: &'a ArchiveBytes,
     pub names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
     threads: Shared<RawThread, T::Thread>,
     /// The recent sources of single events, with the numbers of their definitions and threads.
     recent: Vec<(u64, usize, usize)>,
-    ring: Ring,
+    ring: RingOrigin,
     /// Memory that is used again.
     buffer: Vec<u8>,
     expanded: Vec<u8>,
@@ -38,14 +38,14 @@ pub struct Decoder<'a, T: Decoded> {
 
 impl<'a, T: Decoded> Decoder<'a, T> {
     /// A decoder that knows the kinds of records that `single` knows.
-    pub fn new(bytes: &'a Bytes, names: &'a Names, single: &SingleEvent) -> Decoder<'a, T> {
+    pub fn new(bytes: &'a ArchiveBytes, names: &'a Names, single: &SingleEvent) -> Decoder<'a, T> {
         Decoder {
             bytes,
             names,
             definitions: Shared::new(),
             threads: Shared::new(),
             recent: vec![(0, 0, 0); RECENT],
-            ring: Ring {
+            ring: RingOrigin {
                 magic: 0,
                 nodes: names.nodes(0),
             },
@@ -72,7 +72,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     }
 
     /// Appends the wanted events of a unit, likewise. What is behind the last one is not looked at.
-    pub fn decode_chosen(&mut self, unit: &Unit, choice: &mut Choice, out: &mut Vec<T>) -> u64 {
+    pub fn decode_chosen(&mut self, unit: &Unit, choice: &mut UnitChoice, out: &mut Vec<T>) -> u64 {
         let (mut found, mut whole) = (0, true);
         if !unit.block {
             choice.choose(usize::try_from(unit.count).unwrap_or(0), None);
@@ -254,7 +254,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     fn chosen_of_block(
         &mut self,
         block: &Block,
-        choice: &mut Choice,
+        choice: &mut UnitChoice,
         out: &mut Vec<T>,
     ) -> (usize, bool) {
         let mut expanded = std::mem::take(&mut self.expanded);
@@ -276,7 +276,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
         &mut self,
         magic: u64,
         mut unpacked: UnpackedEvents,
-        choice: &mut Choice,
+        choice: &mut UnitChoice,
         out: &mut Vec<T>,
     ) -> Option<usize> {
         let (definitions, threads) = self.tables(magic, &unpacked);
@@ -335,7 +335,7 @@ impl<'a, T: Decoded> Decoder<'a, T> {
     fn enter_ring(&mut self, magic: u64) {
         if self.ring.magic != magic {
             let nodes = self.names.nodes(magic);
-            self.ring = Ring { magic, nodes };
+            self.ring = RingOrigin { magic, nodes };
         }
     }
 

@@ -8,7 +8,7 @@ use crate::read::decode::Decoder;
 use crate::read::holes::Holes;
 use crate::read::merge::ByTime;
 use crate::read::ordered::OrderedEvent;
-use crate::read::recorded::RecordedEvent;
+use crate::read::recorded_event::RecordedEvent;
 use crate::read::select::Select;
 use crate::read::unit::{Unit, UnitInfo};
 

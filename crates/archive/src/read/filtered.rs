@@ -15,17 +15,17 @@ use timeline::{Event, EventId, ThreadRef};
 
 use crate::error::{Error, Result};
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
-use crate::format::record::{self, Block, Missed, Record, reaches};
+use crate::format::record::{self, Block, LossRecord, Record, reaches};
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
 use crate::read::follow::is_recorded;
-use crate::read::form::{Decoded, Moment, Ring};
+use crate::read::form::{Decoded, EventRank, RingOrigin};
 use crate::read::gaps::Gap;
 use crate::read::marks;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
-use crate::read::repair::Counted;
-use crate::read::select::{Choice, Places, Select};
+use crate::read::repair::ByteCounter;
+use crate::read::select::{Places, Select, UnitChoice};
 use crate::read::unit::Unit;
 use crate::read::unpack::IndexedEvent;
 use crate::write::writer::{Form, Writer};
@@ -62,7 +62,7 @@ impl Decoded for CopiedEvent {
     }
 
     fn make(
-        ring: &Ring,
+        ring: &RingOrigin,
         definition: &Self::Definition,
         thread: &Self::Thread,
         event: &mut IndexedEvent,
@@ -85,7 +85,7 @@ impl Decoded for CopiedEvent {
         CopiedEvent { ordered, raw }
     }
 
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> EventRank {
         self.ordered.moment()
     }
 
@@ -148,7 +148,7 @@ impl Archive {
             archive: self,
             decoder: self.decoder(),
             select,
-            out: Counted::new(out),
+            out: ByteCounter::new(out),
             totals: FilteredTotals::default(),
             untold: (0, BTreeMap::new()),
             wanted: Vec::new(),
@@ -167,7 +167,7 @@ struct FilteredCopy<'a, W> {
     archive: &'a Archive,
     decoder: Decoder<'a, CopiedEvent>,
     select: &'a mut dyn Select,
-    out: Counted<W>,
+    out: ByteCounter<W>,
     totals: FilteredTotals,
     /// The magic of blocks that were left out as a whole, and their entries of each lane, which are
     /// to be told.
@@ -233,7 +233,7 @@ impl<W: Write> FilteredCopy<'_, W> {
             if !self.select.wants_unit(&info) {
                 return 0;
             }
-            let mut choice = Choice::new(self.select, info, unit.gap);
+            let mut choice = UnitChoice::new(self.select, info, unit.gap);
             let lost = self.decoder.decode_chosen(unit, &mut choice, events);
             self.wanted.resize(events.len(), true);
             return lost;
@@ -353,7 +353,7 @@ impl<W: Write> FilteredCopy<'_, W> {
         if lanes.is_empty() {
             return Ok(());
         }
-        let missed = Missed {
+        let missed = LossRecord {
             magic: Some(magic),
             count: Some(0),
             positions: lanes
@@ -364,7 +364,7 @@ impl<W: Write> FilteredCopy<'_, W> {
                 .iter()
                 .map(|(lane, (from, _))| (*lane, *from))
                 .collect(),
-            ..Missed::default()
+            ..LossRecord::default()
         };
         marks::put(&missed, &mut self.out)
     }
@@ -378,7 +378,7 @@ mod tests {
     use super::*;
     use crate::read::columns::BlockColumns;
     use crate::read::outline::tests::{file, steps};
-    use crate::read::recorded::RecordedEvent;
+    use crate::read::recorded_event::RecordedEvent;
     use crate::read::unit::UnitInfo;
 
     /// Wants some events, and none from some ticks on.

@@ -17,16 +17,16 @@ use crate::error::{Error, Result};
 use crate::format::file_name::file_number;
 use crate::format::frame::Part;
 use crate::format::record::{Record, decode};
-use crate::read::appended::{Holes, take_events};
+use crate::read::appended::{AppendCoverage, take_events};
 use crate::read::archive::Archive;
-use crate::read::breaks::{Missing, begins_run, missing};
-use crate::read::bytes::{FRAME, Found, WINDOW, files_of, scan_while};
+use crate::read::breaks::{BreakKind, begins_run, missing};
+use crate::read::bytes::{FRAME, ScanItem, WINDOW, files_of, scan_while};
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gaps;
+use crate::read::important_numbers::ImportantNumbers;
 use crate::read::names::Names;
 use crate::read::ordered::OrderedEvent;
-use crate::read::seen::Seen;
 
 /// About how many bytes of events are read at once.
 const AT_ONCE: usize = 64 << 20;
@@ -57,8 +57,8 @@ pub struct ArchiveFollow<'a> {
     length: usize,
     batch: Vec<OrderedEvent>,
     gaps: Gaps,
-    seen: Seen,
-    holes: Holes,
+    seen: ImportantNumbers,
+    holes: AppendCoverage,
     /// See [`AT_ONCE`].
     at_once: usize,
     missed_unknown: u64,
@@ -109,7 +109,7 @@ impl Archive {
             missed_unknown: 0,
             damaged: 0,
             removed: 0,
-            holes: Holes::behind(self),
+            holes: AppendCoverage::behind(self),
         })
     }
 }
@@ -208,8 +208,8 @@ impl ArchiveFollow<'_> {
         let (gaps, seen) = (&mut self.gaps, &mut self.seen);
         let holes = &mut self.holes;
         let (mut bytes, mut unknown) = (0, 0);
-        let each = |found: Found| {
-            let Found::Part(Part::Frame { place, record, .. }) = found else {
+        let each = |found: ScanItem| {
+            let ScanItem::Part(Part::Frame { place, record, .. }) = found else {
                 return true;
             };
             if place.start > at {
@@ -235,7 +235,7 @@ impl ArchiveFollow<'_> {
                 }
                 Some(naming) => {
                     if begins_run(&naming, &mut holes.run) {
-                        holes.meet(Missing::Run);
+                        holes.meet(BreakKind::Run);
                     }
                     names.take(naming);
                 }

@@ -9,7 +9,7 @@ use crate::read::unpack::IndexedEvent;
 
 /// The position of an event in the order of events: time, ticks, magic, lane, and number in the
 /// lane. A value that is not known is 0.
-pub type Moment = (u64, u64, u64, u64, u64);
+pub type EventRank = (u64, u64, u64, u64, u64);
 
 /// An event in the form that a reader asked for.
 pub trait Decoded: Sized {
@@ -21,12 +21,12 @@ pub trait Decoded: Sized {
     fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition;
     fn thread(names: &Names, magic: u64, raw: &RawThread) -> Self::Thread;
     fn make(
-        ring: &Ring,
+        ring: &RingOrigin,
         definition: &Self::Definition,
         thread: &Self::Thread,
         event: &mut IndexedEvent,
     ) -> Self;
-    fn moment(&self) -> Moment;
+    fn moment(&self) -> EventRank;
     /// The number of a definition, in the form of events of a ring, and whether its message was
     /// lost.
     fn meaning(_definition: &Self::Definition) -> (EventId, bool) {
@@ -49,7 +49,7 @@ pub trait Decoded: Sized {
 }
 
 /// The ring of an event.
-pub struct Ring {
+pub struct RingOrigin {
     /// Its magic.
     pub magic: u64,
     /// The NUMA nodes of its CPUs.
@@ -66,10 +66,10 @@ impl Decoded for () {
     fn thread(_: &Names, _: u64, _: &RawThread) {}
 
     #[inline]
-    fn make(_: &Ring, (): &(), (): &(), _: &mut IndexedEvent) {}
+    fn make(_: &RingOrigin, (): &(), (): &(), _: &mut IndexedEvent) {}
 
-    fn moment(&self) -> Moment {
-        Moment::default()
+    fn moment(&self) -> EventRank {
+        EventRank::default()
     }
 
     fn miss(&mut self, _: &Gap) {}

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::format::record::Missed;
+use crate::format::record::LossRecord;
 
 /// Entries of the ring that are missing right before an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,7 +53,7 @@ pub struct Gaps {
 impl Gaps {
     /// Notes the number of entries that a record says are missing before the next event: before
     /// that of its lane, or, without a lane, before whichever of its ring it is.
-    pub fn take(&mut self, missed: &Missed) {
+    pub fn take(&mut self, missed: &LossRecord) {
         let magic = missed.magic.unwrap_or(0);
         let known = self.next.filter(|next| next.magic == magic);
         let Some((lane, number, count)) = missed.gap() else {

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use timeline::Passage;
 
-use crate::read::breaks::{Break, Missing};
+use crate::read::breaks::{Break, BreakKind};
 use crate::read::contents::Contents;
 use crate::read::unit::Unit;
 
@@ -33,13 +33,13 @@ impl Holes {
         let units = &contents.units;
         let damaged = contents.damage.iter().map(|place| Break {
             unit: units.partition_point(|unit| unit.place.start < place.start),
-            what: Missing::Some,
+            what: BreakKind::Some,
         });
         let gaps = units.iter().enumerate();
         let gaps = gaps.filter(|(_, unit)| unit.gap.is_some() && !unit.important);
         let gaps = gaps.map(|(unit, _)| Break {
             unit,
-            what: Missing::Gap,
+            what: BreakKind::Gap,
         });
         let all = damaged.chain(gaps).chain(contents.breaks.iter().copied());
         let order = Order::of(units, has_one_ring);
@@ -183,29 +183,29 @@ impl<'a> Order<'a> {
         let next = self.units.get(at);
         let mut end = next.map_or(END, |unit| self.first(unit));
         match one.what {
-            Missing::Unit => {
+            BreakKind::Unit => {
                 return next.map(|unit| self.first(unit)..following(self.last(unit)));
             }
-            Missing::Run => {
+            BreakKind::Run => {
                 // At the beginning and at the end nothing is to be told apart.
                 let before = before?;
                 if next.is_none() || end < before {
                     return None;
                 }
             }
-            Missing::Until(ticks) => {
+            BreakKind::Until(ticks) => {
                 let until = match self.has_one_ring {
                     true => (0, ticks),
                     false => self.last_before(at, ticks).unwrap_or(end),
                 };
                 end = end.max(until);
             }
-            Missing::Some | Missing::Gap => {}
+            BreakKind::Some | BreakKind::Gap => {}
         }
         let start = before.map_or((0, 0), following);
         // Where the order of the file is another one, what is missing may be anywhere in between.
         match before {
-            Some(before) if before >= end && one.what == Missing::Gap => Some(end..end),
+            Some(before) if before >= end && one.what == BreakKind::Gap => Some(end..end),
             Some(before) if before >= end => Some(end..following(before)),
             _ => Some(start..end),
         }

@@ -6,32 +6,32 @@
 use std::io::{self, Write};
 
 use crate::format::frame::{self, Checksum};
-use crate::format::record::Missed;
-use crate::read::coverage::Missing;
-use timeline::msgpack::Fields;
+use crate::format::record::LossRecord;
+use crate::read::coverage::LaneGap;
+use timeline::msgpack::FieldWriter;
 
 /// Writes one record.
-pub fn put(missed: &Missed, out: &mut impl Write) -> io::Result<()> {
+pub fn put(missed: &LossRecord, out: &mut impl Write) -> io::Result<()> {
     let (mut record, mut frame) = (Vec::new(), Vec::new());
-    missed.encode(&mut Fields::default(), &mut record);
+    missed.encode(&mut FieldWriter::default(), &mut record);
     frame::put(&record, &mut Checksum::default(), &mut frame);
     out.write_all(&frame)
 }
 
 /// That entries are missing here, nobody knows of which lanes, and none of these ticks or later
 /// ones.
-pub fn hole(magic: Option<u64>, until: u64) -> Missed {
-    Missed {
+pub fn hole(magic: Option<u64>, until: u64) -> LossRecord {
+    LossRecord {
         magic,
         count: Some(0),
         ticks: Some(until),
-        ..Missed::default()
+        ..LossRecord::default()
     }
 }
 
 /// That entries are missing right here, with a record for each ring.
-pub fn gone(mut missing: &[Missing]) -> Vec<Missed> {
-    let mut all: Vec<Missed> = Vec::new();
+pub fn gone(mut missing: &[LaneGap]) -> Vec<LossRecord> {
+    let mut all: Vec<LossRecord> = Vec::new();
     while let Some((first, behind)) = missing.split_first() {
         missing = behind;
         let last = all.last_mut().filter(|last| {
@@ -45,12 +45,12 @@ pub fn gone(mut missing: &[Missing]) -> Vec<Missed> {
                 last.positions.push((first.lane, first.next));
                 last.from.push((first.lane, first.from));
             }
-            None => all.push(Missed {
+            None => all.push(LossRecord {
                 magic: Some(first.magic),
                 count: Some(entries),
                 positions: vec![(first.lane, first.next)],
                 from: vec![(first.lane, first.from)],
-                ..Missed::default()
+                ..LossRecord::default()
             }),
         }
     }

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
 use timeline::{
-    Definition, EventId, Executable, Module, Object, Priority, Syntax, Thread, ThreadRef, bounded,
+    Definition, EventId, Module, Object, Priority, ProcessExecutable, Syntax, Thread, ThreadRef,
+    bounded,
 };
 
 use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};
@@ -147,7 +148,7 @@ impl Names {
         magic: u64,
         pid: Option<u64>,
         process: Option<&str>,
-    ) -> Option<Arc<Executable>> {
+    ) -> Option<Arc<ProcessExecutable>> {
         lock(&self.processes).executable(magic, pid, process)
     }
 

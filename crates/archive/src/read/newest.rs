@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::read::archive::Archive;
 use crate::read::bytes::files_of;
 use crate::read::merge::ByTime;
-use crate::read::recorded::RecordedEvent;
+use crate::read::recorded_event::RecordedEvent;
 
 const SECOND: u64 = 1_000_000_000;
 /// Nanoseconds by which an event may seem to be later than the last change of its file. The kernel

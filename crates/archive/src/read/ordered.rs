@@ -6,7 +6,7 @@ use timeline::msgpack::{Marker, put};
 use timeline::{Encoding, Event, EventId, Passage, Payload, ThreadRef, Value, values};
 
 use crate::format::event::{RawDefinition, RawThread};
-use crate::read::form::{Decoded, Moment, Ring};
+use crate::read::form::{Decoded, EventRank, RingOrigin};
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::IndexedEvent;
@@ -53,7 +53,7 @@ impl Decoded for OrderedEvent {
 
     #[inline]
     fn make(
-        ring: &Ring,
+        ring: &RingOrigin,
         means: &Meaning,
         thread: &(ThreadRef, u32),
         event: &mut IndexedEvent,
@@ -96,7 +96,7 @@ impl Decoded for OrderedEvent {
     }
 
     #[inline]
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> EventRank {
         let unix = self.event.time.map_or(0, NonZeroU64::get);
         (unix, self.event.ticks, self.magic, self.lane, self.number)
     }

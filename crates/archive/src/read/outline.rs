@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::format::varint::{Cursor, put, put_difference};
+use crate::format::varint::{NumberReader, put, put_difference};
 use crate::read::bytes::Section;
 use crate::read::contents::Contents;
 use crate::read::coverage::Coverage;
@@ -116,7 +116,7 @@ impl Outline {
         }
         scan(at..end, contents)?;
         // What was read again is among it.
-        let covered = Coverage::decode(&mut Cursor(&self.covered), section.range().len());
+        let covered = Coverage::decode(&mut NumberReader(&self.covered), section.range().len());
         contents.of_file = covered.unwrap_or_default();
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Outline {
 
     /// An outline of these bytes. `None` if they are none.
     pub fn decode(bytes: &[u8]) -> Option<Outline> {
-        let mut input = Cursor(bytes);
+        let mut input = NumberReader(bytes);
         let stamp = Stamp::decode(&mut input)?;
         let length = usize::try_from(stamp.length()).ok()?;
         let mut magics = BTreeSet::new();
@@ -194,7 +194,7 @@ impl Before {
         put(out, unit.digest);
     }
 
-    fn unit(&mut self, input: &mut Cursor, length: usize) -> Option<Unit> {
+    fn unit(&mut self, input: &mut NumberReader, length: usize) -> Option<Unit> {
         let frames = range(input, &mut self.end, length)?;
         let head = input.count(frames.len())?;
         let count = input.get()?;
@@ -228,7 +228,7 @@ fn put_range(out: &mut Vec<u8>, end: &mut usize, range: &Range<usize>) {
 }
 
 /// The next range, from `end` on, which ends at `most` at the latest.
-fn range(input: &mut Cursor, end: &mut usize, most: usize) -> Option<Range<usize>> {
+fn range(input: &mut NumberReader, end: &mut usize, most: usize) -> Option<Range<usize>> {
     let start = *end + input.count(most.checked_sub(*end)?)?;
     *end = start + input.count(most - start)?;
     Some(start..*end)
@@ -242,12 +242,12 @@ pub(crate) mod tests {
     use super::*;
     use crate::format::event::RawEvent;
     use crate::read::archive::Archive;
-    use crate::read::bytes::Bytes;
+    use crate::read::bytes::ArchiveBytes;
     use crate::write::writer::{Form, Writer};
 
     /// What is written next.
     #[derive(Debug, Clone)]
-    pub enum Step {
+    pub enum OutlineStep {
         Events(u8),
         Important,
         Text,
@@ -258,15 +258,15 @@ pub(crate) mod tests {
         Noise(Vec<u8>),
     }
 
-    pub fn steps() -> impl Strategy<Value = Vec<Step>> {
+    pub fn steps() -> impl Strategy<Value = Vec<OutlineStep>> {
         let step = prop_oneof![
-            4 => (1..40_u8).prop_map(Step::Events),
-            1 => Just(Step::Important),
-            2 => Just(Step::Text),
-            1 => any::<bool>().prop_map(Step::Missed),
-            1 => Just(Step::Gap),
-            1 => Just(Step::Flush),
-            1 => prop::collection::vec(any::<u8>(), 1..30).prop_map(Step::Noise),
+            4 => (1..40_u8).prop_map(OutlineStep::Events),
+            1 => Just(OutlineStep::Important),
+            2 => Just(OutlineStep::Text),
+            1 => any::<bool>().prop_map(OutlineStep::Missed),
+            1 => Just(OutlineStep::Gap),
+            1 => Just(OutlineStep::Flush),
+            1 => prop::collection::vec(any::<u8>(), 1..30).prop_map(OutlineStep::Noise),
         ];
         prop::collection::vec(step, 0..40)
     }
@@ -287,46 +287,46 @@ pub(crate) mod tests {
     }
 
     /// A file, which begins with the event of this number.
-    pub fn file(steps: &[Step], form: Form, number: &mut u64) -> Vec<u8> {
+    pub fn file(steps: &[OutlineStep], form: Form, number: &mut u64) -> Vec<u8> {
         let mut all = Vec::new();
-        for steps in steps.split_inclusive(|step| matches!(step, Step::Noise(_))) {
+        for steps in steps.split_inclusive(|step| matches!(step, OutlineStep::Noise(_))) {
             let mut writer = Writer::new(&mut all, 7 + *number % 2, form);
             for step in steps {
                 write(step, &mut writer, number);
             }
             writer.flush().unwrap();
-            if let Some(Step::Noise(bytes)) = steps.last() {
+            if let Some(OutlineStep::Noise(bytes)) = steps.last() {
                 all.extend_from_slice(bytes);
             }
         }
         all
     }
 
-    fn write(step: &Step, writer: &mut Writer<&mut Vec<u8>>, number: &mut u64) {
+    fn write(step: &OutlineStep, writer: &mut Writer<&mut Vec<u8>>, number: &mut u64) {
         match step {
-            Step::Events(count) => {
+            OutlineStep::Events(count) => {
                 for _ in 0..*count {
                     writer.event(&event(*number)).unwrap();
                     *number += 1;
                 }
             }
-            Step::Important => {
+            OutlineStep::Important => {
                 let mut important = event(*number / 2);
                 important.lane = Some(32_768);
                 important.number = Some(*number / 2);
                 writer.event(&important).unwrap();
             }
-            Step::Text => drop(writer.string(&format!("text {number}"))),
-            Step::Missed(true) => writer.missed(*number, None, &[]).unwrap(),
-            Step::Missed(false) => writer.missed_unknown(),
-            Step::Gap => writer.gap(&event(*number), 3, 0).unwrap(),
-            Step::Flush => writer.flush().unwrap(),
-            Step::Noise(_) => {}
+            OutlineStep::Text => drop(writer.string(&format!("text {number}"))),
+            OutlineStep::Missed(true) => writer.missed(*number, None, &[]).unwrap(),
+            OutlineStep::Missed(false) => writer.missed_unknown(),
+            OutlineStep::Gap => writer.gap(&event(*number), 3, 0).unwrap(),
+            OutlineStep::Flush => writer.flush().unwrap(),
+            OutlineStep::Noise(_) => {}
         }
     }
 
-    fn joined(files: &[Vec<u8>]) -> Bytes {
-        let mut bytes = Bytes::default();
+    fn joined(files: &[Vec<u8>]) -> ArchiveBytes {
+        let mut bytes = ArchiveBytes::default();
         files.iter().for_each(|file| bytes.add_bytes(file.clone()));
         bytes
     }
@@ -355,7 +355,7 @@ pub(crate) mod tests {
         )
     }
 
-    fn outlines(archive: &Archive, bytes: &Bytes) -> Vec<Outline> {
+    fn outlines(archive: &Archive, bytes: &ArchiveBytes) -> Vec<Outline> {
         let outlines = bytes.sections().iter().enumerate().map(|(file, section)| {
             let stamp = Stamp::of_length(section.range().len());
             let known = (stamp, archive.covered(file));
@@ -368,7 +368,7 @@ pub(crate) mod tests {
         outlines.collect()
     }
 
-    fn open(bytes: Bytes, outlines: &[Outline]) -> Archive {
+    fn open(bytes: ArchiveBytes, outlines: &[Outline]) -> Archive {
         let ranges: Vec<Range<usize>> = bytes.sections().iter().map(Section::range).collect();
         let number = |range| ranges.iter().position(|other| *other == range);
         let of = |section: &Section| outlines.get(number(section.range())?).cloned();

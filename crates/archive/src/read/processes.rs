@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use timeline::{Executable, Module};
+use timeline::{Module, ProcessExecutable};
 
 use crate::format::module::ModuleRecord;
 use crate::format::process::ProcessRecord;
@@ -72,7 +72,7 @@ impl Processes {
         magic: u64,
         pid: Option<u64>,
         name: Option<&str>,
-    ) -> Option<Arc<Executable>> {
+    ) -> Option<Arc<ProcessExecutable>> {
         let places = self.places.get(&(magic, pid?))?;
         let all = || places.iter().map(|at| &self.all[*at]);
         let is_named = |process: &&ProcessRecord| name.is_some() && process.name.as_deref() == name;
@@ -84,7 +84,9 @@ impl Processes {
 }
 
 /// The executable of all of these processes, if it is one.
-fn only<'a>(mut processes: impl Iterator<Item = &'a ProcessRecord>) -> Option<Arc<Executable>> {
+fn only<'a>(
+    mut processes: impl Iterator<Item = &'a ProcessRecord>,
+) -> Option<Arc<ProcessExecutable>> {
     let first = executable(processes.next()?)?;
     let is_same = |process: &ProcessRecord| {
         let other = executable(process);
@@ -93,8 +95,8 @@ fn only<'a>(mut processes: impl Iterator<Item = &'a ProcessRecord>) -> Option<Ar
     processes.all(is_same).then(|| Arc::new(first))
 }
 
-fn executable(process: &ProcessRecord) -> Option<Executable> {
-    Some(Executable {
+fn executable(process: &ProcessRecord) -> Option<ProcessExecutable> {
+    Some(ProcessExecutable {
         path: process.path.clone()?,
         size: process.size,
         sha1: process

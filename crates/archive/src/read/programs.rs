@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use timeline::Module;
-use timeline::symbols::{Contents, Programs};
+use timeline::symbols::{FileContents, ProgramFiles};
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
@@ -43,13 +43,13 @@ impl Archive {
     }
 
     /// What is known of the executables of rings.
-    pub(crate) fn contents_of_programs(&self, magics: impl Iterator<Item = u64>) -> Programs {
-        let mut programs = Programs::default();
+    pub(crate) fn contents_of_programs(&self, magics: impl Iterator<Item = u64>) -> ProgramFiles {
+        let mut programs = ProgramFiles::default();
         let mut add = |pid: Option<u64>, path: Option<&str>, size, sha1: Option<&[u8]>| {
             let pid = pid.and_then(|pid| u32::try_from(pid).ok());
             if let (Some(path), Some(size)) = (path, size) {
                 let sha1 = sha1.and_then(|sha1| sha1.try_into().ok());
-                programs.add(pid, path, Contents { size, sha1 });
+                programs.add(pid, path, FileContents { size, sha1 });
             }
         };
         for magic in magics {

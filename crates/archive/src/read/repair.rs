@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use timeline::files::{Replacement, open_to_read};
-use timeline::msgpack::Fields;
+use timeline::msgpack::FieldWriter;
 
 use crate::error::{Error, Result};
 use crate::format::frame::{self, Checksum};
@@ -28,18 +28,18 @@ pub struct CopyTotals {
 }
 
 /// An output that counts its bytes.
-pub(super) struct Counted<W> {
+pub(super) struct ByteCounter<W> {
     out: W,
     pub bytes: u64,
 }
 
-impl<W> Counted<W> {
-    pub fn new(out: W) -> Counted<W> {
-        Counted { out, bytes: 0 }
+impl<W> ByteCounter<W> {
+    pub fn new(out: W) -> ByteCounter<W> {
+        ByteCounter { out, bytes: 0 }
     }
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for ByteCounter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.out.write(bytes)?;
         self.bytes += count as u64;
@@ -58,7 +58,7 @@ impl Archive {
     /// # Errors
     /// Those of reading and of writing.
     pub fn copy(&self, out: &mut impl Write) -> io::Result<CopyTotals> {
-        let mut out = Counted::new(out);
+        let mut out = ByteCounter::new(out);
         self.put_recovered(&mut out)?;
         self.copy_range(0..self.bytes().len(), &mut out)?;
         Ok(self.copied(out.bytes, 0))
@@ -75,7 +75,7 @@ impl Archive {
             .each_missing(|of_lane| missing.push(of_lane));
         missing.sort_by_key(|missing| (missing.place, missing.magic, missing.lane));
         let (mut at, mut counted) = (0, 0_u64);
-        let mut out = Counted::new(out);
+        let mut out = ByteCounter::new(out);
         self.put_recovered(&mut out)?;
         for here in missing.chunk_by(|one, next| one.place == next.place) {
             let place = here[0].place;
@@ -92,7 +92,7 @@ impl Archive {
 
     /// Writes the texts and symbols that were found in executables.
     pub(super) fn put_recovered(&self, out: &mut impl Write) -> io::Result<()> {
-        let (mut fields, mut checksum) = (Fields::default(), Checksum::default());
+        let (mut fields, mut checksum) = (FieldWriter::default(), Checksum::default());
         let (mut record, mut frame) = (Vec::new(), Vec::new());
         let recovered = self.recovery().map_or(&[][..], |recovery| &recovery.texts);
         for (magic, number) in recovered {

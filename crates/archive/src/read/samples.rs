@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use timeline::Event;
-use timeline::msgpack::Fields;
+use timeline::msgpack::FieldWriter;
 
 use crate::format::event::{RawEvent, SingleEvent};
 use crate::format::frame::{self, Checksum, Frames, Part};
@@ -47,7 +47,7 @@ pub struct Run {
 
 /// What becomes of a frame.
 #[derive(Debug, Clone, Copy)]
-pub enum Change {
+pub enum FrameChange {
     Cut,
     Damage,
     /// A block has an event less than it promises, or none.
@@ -100,19 +100,19 @@ pub fn runs() -> impl Strategy<Value = Vec<Run>> {
     prop::collection::vec(run, 1..3)
 }
 
-pub fn changes() -> impl Strategy<Value = Vec<(Index, Change)>> {
+pub fn changes() -> impl Strategy<Value = Vec<(Index, FrameChange)>> {
     let change = prop_oneof![
-        2 => Just(Change::Cut),
-        2 => Just(Change::Damage),
-        1 => Just(Change::Fewer),
-        1 => Just(Change::Torn),
-        1 => Just(Change::Codec),
+        2 => Just(FrameChange::Cut),
+        2 => Just(FrameChange::Damage),
+        1 => Just(FrameChange::Fewer),
+        1 => Just(FrameChange::Torn),
+        1 => Just(FrameChange::Codec),
     ];
     prop::collection::vec((any::<Index>(), change), 0..5)
 }
 
 /// The frames of an archive of these runs, each by itself, which were changed so.
-pub fn frames(runs: &[Run], changes: &[(Index, Change)]) -> Vec<Vec<u8>> {
+pub fn frames(runs: &[Run], changes: &[(Index, FrameChange)]) -> Vec<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut ticks = 1_000;
     for (number, run) in runs.iter().enumerate() {
@@ -133,24 +133,24 @@ pub fn frames(runs: &[Run], changes: &[(Index, Change)]) -> Vec<Vec<u8>> {
     frames
 }
 
-fn changed(frame: &[u8], change: Change) -> Vec<u8> {
+fn changed(frame: &[u8], change: FrameChange) -> Vec<u8> {
     let mut single = SingleEvent::default();
     let record = Frames::new(frame).find_map(|part| match part {
         Part::Frame { record, .. } => decode(record, &mut single),
         Part::Damage(_) => None,
     });
     match (change, record) {
-        (Change::Cut, _) => Vec::new(),
-        (Change::Damage, _) => vec![0x55; frame.len()],
-        (Change::Fewer, Some(Record::Block(block))) => block_frame(&Block {
+        (FrameChange::Cut, _) => Vec::new(),
+        (FrameChange::Damage, _) => vec![0x55; frame.len()],
+        (FrameChange::Fewer, Some(Record::Block(block))) => block_frame(&Block {
             count: block.count.map(|count| count + 1),
             ..block
         }),
-        (Change::Torn, Some(Record::Block(block))) => block_frame(&Block {
+        (FrameChange::Torn, Some(Record::Block(block))) => block_frame(&Block {
             payload: block.payload.map(|payload| &payload[..payload.len() - 1]),
             ..block
         }),
-        (Change::Codec, Some(Record::Block(block))) => block_frame(&Block {
+        (FrameChange::Codec, Some(Record::Block(block))) => block_frame(&Block {
             codec: Some(b"other"),
             ..block
         }),
@@ -160,7 +160,7 @@ fn changed(frame: &[u8], change: Change) -> Vec<u8> {
 
 fn block_frame(block: &Block) -> Vec<u8> {
     let (mut record, mut out) = (Vec::new(), Vec::new());
-    block.encode(&mut Fields::default(), &mut record);
+    block.encode(&mut FieldWriter::default(), &mut record);
     frame::put(&record, &mut Checksum::default(), &mut out);
     out
 }

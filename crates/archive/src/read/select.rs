@@ -287,7 +287,7 @@ fn is_set(words: &[u64], place: usize) -> bool {
 }
 
 /// Chooses the events of a unit while it is decoded.
-pub struct Choice<'s> {
+pub struct UnitChoice<'s> {
     select: &'s mut dyn Select,
     unit: UnitInfo,
     gap: Option<Gap>,
@@ -298,9 +298,9 @@ pub struct Choice<'s> {
     missed: u64,
 }
 
-impl<'s> Choice<'s> {
-    pub fn new(select: &'s mut dyn Select, unit: UnitInfo, gap: Option<Gap>) -> Choice<'s> {
-        Choice {
+impl<'s> UnitChoice<'s> {
+    pub fn new(select: &'s mut dyn Select, unit: UnitInfo, gap: Option<Gap>) -> UnitChoice<'s> {
+        UnitChoice {
             select,
             unit,
             gap,
@@ -326,7 +326,7 @@ impl<'s> Choice<'s> {
     }
 
     /// The next event that has to be made: a wanted one, or the first one, if it is behind a gap.
-    /// [`Choice::push`] takes it.
+    /// [`UnitChoice::push`] takes it.
     #[inline]
     pub fn next(&mut self) -> Option<usize> {
         self.at = match self.gap {

@@ -8,7 +8,7 @@ use crate::format::block::{
     PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME,
 };
 use crate::format::stored::Stored;
-use crate::format::varint::{Cursor, WORD};
+use crate::format::varint::{NumberReader, WORD};
 use crate::read::stored::skip_by_kind;
 use crate::read::unpack::{IndexedEvent, UnpackedEvents};
 
@@ -81,7 +81,7 @@ impl UnpackedEvents<'_> {
 
 /// Passes over lanes and numbers in them.
 fn skip_numbers(
-    fixed: &mut [Cursor],
+    fixed: &mut [NumberReader],
     has: u64,
     count: usize,
     previous: &mut PreviousValues,
@@ -123,7 +123,7 @@ fn skip_numbers(
 fn skip_values(
     shape: &Shape,
     count: usize,
-    columns: &mut [Cursor],
+    columns: &mut [NumberReader],
     before: &mut Vec<i64>,
 ) -> Option<()> {
     if shape.kinds.is_empty() {
@@ -158,7 +158,7 @@ mod tests {
     use crate::format::event::{PRINTF, RawDefinition, RawEvent, RawThread};
     use crate::format::time_text::TimeForm;
     use crate::read::unpack::tests::{event, of_kinds};
-    use crate::write::lines::{Line, LineBlock, LineShape, LineTexts, LineValues};
+    use crate::write::lines::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
     use crate::write::packer::pack;
     use timeline::ValueKind;
 
@@ -239,7 +239,7 @@ mod tests {
         for i in 0..count {
             let (lane, thread) = (mixed(i) % 2, mixed(i) as u32 % 2);
             let shape = shape_of(i) as u32;
-            block.lines.push(Line {
+            block.lines.push(BlockLine {
                 shape,
                 thread,
                 lane,

@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::format::varint::{Cursor, put};
+use crate::format::varint::{NumberReader, put};
 
 /// Nanoseconds for which a file must not have been changed. File systems note times in steps of up
 /// to two seconds, and another change in the same step leaves no trace.
@@ -50,7 +50,7 @@ impl Stamp {
         self.0.iter().for_each(|number| put(out, *number));
     }
 
-    pub fn decode(input: &mut Cursor) -> Option<Stamp> {
+    pub fn decode(input: &mut NumberReader) -> Option<Stamp> {
         let mut numbers = [0; 6];
         for number in &mut numbers {
             *number = input.get()?;

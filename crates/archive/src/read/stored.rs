@@ -5,7 +5,7 @@ use timeline::{Value, ValueKind};
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;
 use crate::format::stored::{ENTRY, MOST_REPEATED, Stored, difference, first_double};
-use crate::format::varint::Cursor;
+use crate::format::varint::NumberReader;
 
 /// What was read of a block before a value, and is needed to read it.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl<'a> StoredValues<'a> {
     pub fn next_event(
         &mut self,
         (number, shape): (usize, &Shape),
-        columns: &mut [Cursor<'a>],
+        columns: &mut [NumberReader<'a>],
         before: &mut Vec<i64>,
         unix_nanos: Option<u64>,
         payload: &mut Vec<u8>,
@@ -88,7 +88,7 @@ impl<'a> StoredValues<'a> {
         &mut self,
         (number, shape): (usize, &Shape),
         count: usize,
-        columns: &mut [Cursor<'a>],
+        columns: &mut [NumberReader<'a>],
         before: &mut Vec<i64>,
     ) -> Option<()> {
         let columns = self.begin((number, shape), columns, before)?;
@@ -135,9 +135,9 @@ impl<'a> StoredValues<'a> {
     fn begin<'c>(
         &mut self,
         (number, shape): (usize, &Shape),
-        columns: &'c mut [Cursor<'a>],
+        columns: &'c mut [NumberReader<'a>],
         before: &mut Vec<i64>,
-    ) -> Option<&'c mut [Cursor<'a>]> {
+    ) -> Option<&'c mut [NumberReader<'a>]> {
         let columns = columns.get_mut(shape.first..)?;
         let columns = columns.get_mut(..shape.kinds.len())?;
         before.resize(shape.kinds.len(), 0);
@@ -161,7 +161,7 @@ impl<'a> StoredValues<'a> {
     fn dictionaries(
         &mut self,
         shape: &Shape,
-        columns: &mut [Cursor<'a>],
+        columns: &mut [NumberReader<'a>],
     ) -> Option<Vec<Dictionary<'a>>> {
         let mut dictionaries = Vec::new();
         for ((kind, stored), column) in shape.kinds.iter().zip(&shape.stored).zip(columns) {
@@ -189,7 +189,7 @@ impl<'a> StoredValues<'a> {
 #[inline]
 pub fn by_kind<'a>(
     kind: ValueKind,
-    column: &mut Cursor<'a>,
+    column: &mut NumberReader<'a>,
     before: &mut i64,
 ) -> Option<Value<'a>> {
     Some(match kind {
@@ -224,7 +224,7 @@ pub fn by_kind<'a>(
 pub fn skip_by_kind(
     kind: ValueKind,
     count: usize,
-    column: &mut Cursor,
+    column: &mut NumberReader,
     before: &mut i64,
 ) -> Option<()> {
     match kind {

@@ -5,8 +5,8 @@ use crate::format::block::{
     MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, NUMBER, Pace, PreviousValues, SHAPE,
     Shape, THREAD, TICKS, TIME, decode_row, thread_fields,
 };
-use crate::format::event::{Event, RawThread, has_payload};
-use crate::format::varint::Cursor;
+use crate::format::event::{ArchiveEvent, RawThread, has_payload};
+use crate::format::varint::NumberReader;
 use crate::read::stored::{StoredValues, by_kind};
 use timeline::msgpack::all_integers;
 
@@ -31,7 +31,7 @@ pub fn expand<'a>(
 }
 
 /// An event whose definition and thread are given by their indices in tables.
-pub type IndexedEvent = Event<usize, usize>;
+pub type IndexedEvent = ArchiveEvent<usize, usize>;
 
 /// The events of an expanded block.
 pub struct UnpackedEvents<'a> {
@@ -40,9 +40,9 @@ pub struct UnpackedEvents<'a> {
     /// The table of threads.
     pub threads: Vec<RawThread>,
     pace: Pace,
-    pub(super) columns: Vec<Cursor<'a>>,
+    pub(super) columns: Vec<NumberReader<'a>>,
     /// The payloads. They are the last column, if any event has a payload.
-    pub(super) payloads: Cursor<'a>,
+    pub(super) payloads: NumberReader<'a>,
     pub(super) previous: PreviousValues,
     /// The time of the event before, if times count from there.
     pub(super) time: u64,
@@ -52,7 +52,7 @@ pub struct UnpackedEvents<'a> {
 impl<'a> UnpackedEvents<'a> {
     /// Reads the tables. Returns `None` if they are damaged.
     pub fn new(expanded: &'a [u8]) -> Option<UnpackedEvents<'a>> {
-        let mut input = Cursor(expanded);
+        let mut input = NumberReader(expanded);
         let pace = Pace::decode(&mut input)?;
         let mut shapes = Vec::new();
         for _ in 0..input.count(MAX_EVENTS)? {
@@ -69,7 +69,7 @@ impl<'a> UnpackedEvents<'a> {
             let length = input.get()?;
             columns.push(input.take(length)?);
         }
-        let mut payloads = Cursor(&[]);
+        let mut payloads = NumberReader(&[]);
         if shapes.iter().any(|shape| shape.payload) {
             payloads = columns.pop()?;
         }
@@ -94,7 +94,7 @@ impl<'a> UnpackedEvents<'a> {
     }
 
     /// What is left of the columns, but for that of the payloads.
-    pub fn columns(&self) -> &[Cursor<'a>] {
+    pub fn columns(&self) -> &[NumberReader<'a>] {
         &self.columns
     }
 
@@ -217,8 +217,8 @@ pub(crate) mod tests {
     use crate::format::event::{PRINTF, RawDefinition, RawEvent};
     use crate::format::stored::Stored;
     use crate::format::varint::put;
-    use crate::write::alike::{Alike, WordValues};
-    use crate::write::interned::Interned;
+    use crate::write::event_run::{EventRun, WordValues};
+    use crate::write::interner::Interner;
     use crate::write::packer::{Packer, compress, pack};
     use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef, Value};
 
@@ -349,7 +349,7 @@ pub(crate) mod tests {
         let values = WordValues::Kinds(&layout, &kinds);
         assert!(values.are_in(&words(5)) && !values.are_in(&words(5)[..79]));
         let (mut packer, mut out) = (Packer::new(), Vec::new());
-        let mut interned = Interned::new(0);
+        let mut interned = Interner::new(0);
         let mut from = 0;
         while from < count {
             // One, or more than are given to a column at once.
@@ -369,7 +369,7 @@ pub(crate) mod tests {
             let ticks: Vec<_> = alike.iter().filter_map(|i| event(*i).ticks).collect();
             let unix_nanos: Vec<_> = alike.iter().filter_map(|i| event(*i).unix_nanos).collect();
             let words: Vec<_> = alike.iter().flat_map(|i| words(*i)).collect();
-            let alike = Alike {
+            let alike = EventRun {
                 definition: row.definition,
                 events: AlikeEvents {
                     ticks: &ticks,
@@ -440,7 +440,7 @@ pub(crate) mod tests {
             let mut bytes = Vec::new();
             put(&mut bytes, mask);
             bytes.extend(rest);
-            Shape::decode(&mut Cursor(&bytes))
+            Shape::decode(&mut NumberReader(&bytes))
         };
         assert_eq!(
             shape(1 << 21, &[2, 0, 4]).map(|shape| shape.kinds.len()),

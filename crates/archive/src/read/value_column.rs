@@ -5,7 +5,7 @@ use timeline::{Value, ValueKind};
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;
 use crate::format::stored::{Stored, difference, first_double};
-use crate::format::varint::{Cursor, signed};
+use crate::format::varint::{NumberReader, signed};
 
 /// The values that the events of a shape have at a position, in the order of the events.
 pub struct ValueColumn<'a> {
@@ -106,7 +106,7 @@ impl<'s> StoredColumn<'s> {
     pub(super) fn skip(
         &mut self,
         count: usize,
-        column: &mut Cursor,
+        column: &mut NumberReader,
         bytes: &[u8],
         most: &mut usize,
     ) -> Option<()> {
@@ -121,7 +121,7 @@ impl<'s> StoredColumn<'s> {
     pub(super) fn all(
         &mut self,
         count: usize,
-        column: &mut Cursor,
+        column: &mut NumberReader,
         bytes: &[u8],
         most: &mut usize,
     ) -> Option<()> {
@@ -146,7 +146,7 @@ impl<'s> StoredColumn<'s> {
     /// at most so many entries.
     pub(super) fn next(
         &mut self,
-        column: &mut Cursor,
+        column: &mut NumberReader,
         bytes: &[u8],
         most: &mut usize,
     ) -> Option<()> {
@@ -159,12 +159,12 @@ impl<'s> StoredColumn<'s> {
     #[inline]
     pub(super) fn one(
         &mut self,
-        column: &mut Cursor,
+        column: &mut NumberReader,
         bytes: &[u8],
         most: &mut usize,
     ) -> Option<u64> {
         let is_text = self.kind == ValueKind::Text;
-        let text = |column: &mut Cursor, length: u64, cut| {
+        let text = |column: &mut NumberReader, length: u64, cut| {
             let at = bytes.len() - column.0.len();
             column.take(length)?;
             Some(IS_TEXT | cut | (at as u64) << LENGTH_BITS | length)

@@ -11,15 +11,15 @@ use crate::format::frame::{MAGIC, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, decode};
 use crate::read::bytes::{FRAME, WINDOW, scan};
-use crate::write::writer::Known;
+use crate::write::writer::FileDictionary;
 
 /// The contents of a file, as far as a recorder needs them to continue it.
 #[derive(Default)]
-pub struct Contents {
+pub struct ResumeState {
     /// The runs with a preamble in the file.
     pub runs: Vec<Preamble>,
     /// The strings and addresses that are defined, by magic.
-    pub known: HashMap<u64, Known>,
+    pub known: HashMap<u64, FileDictionary>,
     /// The lanes, and the number of the next event of each, by magic.
     pub positions: HashMap<u64, BTreeMap<u64, u64>>,
     /// The lanes with a gap record, and the number of the event after the last gap, by magic.
@@ -37,20 +37,20 @@ pub struct Contents {
     single: SingleEvent,
 }
 
-impl Contents {
+impl ResumeState {
     /// Reads a file, of any size.
-    pub fn read(file: &File) -> io::Result<Contents> {
-        Contents::read_by(file, WINDOW, FRAME)
+    pub fn read(file: &File) -> io::Result<ResumeState> {
+        ResumeState::read_by(file, WINDOW, FRAME)
     }
 
-    fn read_by(file: &File, window: usize, frame: usize) -> io::Result<Contents> {
+    fn read_by(file: &File, window: usize, frame: usize) -> io::Result<ResumeState> {
         let size = file.metadata()?.len();
         let mut beginning = vec![0; size.min(MAGIC.len() as u64) as usize];
         file.read_exact_at(&mut beginning, 0)?;
-        let mut found = Contents {
+        let mut found = ResumeState {
             begins: MAGIC.starts_with(&beginning),
             size,
-            ..Contents::default()
+            ..ResumeState::default()
         };
         scan(file, 0..size as usize, (window, frame), |part| {
             if let Part::Frame { place, record, .. } = part {
@@ -134,7 +134,7 @@ impl Contents {
 
     /// Adds the contents of an older file of the same archive. Its strings are not added, because
     /// they are defined only in that file.
-    pub fn add_older(&mut self, mut older: Contents) {
+    pub fn add_older(&mut self, mut older: ResumeState) {
         // The oldest run first, as in a file.
         older.runs.append(&mut self.runs);
         self.runs = older.runs;
@@ -192,10 +192,10 @@ mod tests {
         }
         content.splice(20_000..20_000, std::iter::repeat_n(0xc1, 5_000));
         content.truncate(content.len() - 7);
-        let whole = Contents::read(&file(&content)).unwrap();
+        let whole = ResumeState::read(&file(&content)).unwrap();
         assert!(whole.frames > 300 && whole.end < content.len() as u64);
         for window in [2_500, 4_096, 50_000] {
-            let pieces = Contents::read_by(&file(&content), window, 1_200).unwrap();
+            let pieces = ResumeState::read_by(&file(&content), window, 1_200).unwrap();
             assert_eq!(
                 (pieces.frames, pieces.end, &pieces.positions, &pieces.known),
                 (whole.frames, whole.end, &whole.positions, &whole.known),
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn nothing_yet_is_told_from_something_else() {
-        let found = |content: &[u8]| Contents::read(&file(content)).unwrap();
+        let found = |content: &[u8]| ResumeState::read(&file(content)).unwrap();
         let whole = sample();
         for nothing in [&b""[..], &whole[..1], &whole[..9]] {
             assert!(found(nothing).is_nothing_yet() && !found(nothing).is_foreign());

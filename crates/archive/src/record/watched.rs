@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use timeline::files;
 
-use crate::record::output::Output;
+use crate::record::output::ArchiveOutput;
 
 /// How long events wait for others to fill a block.
 const BLOCK_WAIT: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub struct Watched {
 impl Watched {
     /// Of the archive at this path: `flight.tla.watched`, or `flights/watched` for a directory.
     pub fn new(archive: &Path) -> Watched {
-        let path = match Output::is_directory(archive) {
+        let path = match ArchiveOutput::is_directory(archive) {
             true => archive.join("watched"),
             false => {
                 let mut name = OsString::from(archive);

@@ -6,7 +6,7 @@ use crate::format::varint::{put, put_difference};
 use timeline::{ValueKind, ValueSink};
 
 /// The column of one of the values of events.
-pub struct Column<'a> {
+pub struct ArgumentColumn<'a> {
     pub bytes: &'a mut Vec<u8>,
     /// The integer of the previous event of the same shape.
     pub before: &'a mut i64,
@@ -14,7 +14,7 @@ pub struct Column<'a> {
     pub range: &'a mut ValueRange,
 }
 
-impl Column<'_> {
+impl ArgumentColumn<'_> {
     #[inline]
     fn integer(&mut self, kind: ValueKind, value: u64) {
         put_difference(self.bytes, value, *self.before as u64);
@@ -23,7 +23,7 @@ impl Column<'_> {
     }
 }
 
-impl ValueSink for Column<'_> {
+impl ValueSink for ArgumentColumn<'_> {
     #[inline]
     fn int(&mut self, value: i64) {
         self.integer(ValueKind::Int, value as u64);

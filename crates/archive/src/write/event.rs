@@ -2,13 +2,13 @@
 //!
 //! docs/archive.md numbers the fields. They come in the order of their numbers.
 
-use super::interned::{DefinitionId, Fields, Interned, MOST_FIELDS, ThreadId};
-use crate::format::event::Event;
+use super::interner::{DefinitionId, FieldBytes, Interner, MOST_FIELDS, ThreadId};
+use crate::format::event::ArchiveEvent;
 use crate::format::tag;
 use timeline::msgpack::{Packed, marker, packed, packed_signed, whole_values};
 
 /// An event whose definition and thread are known by their numbers. Its payload is whole values.
-pub type InternedEvent = Event<DefinitionId, ThreadId>;
+pub type InternedEvent = ArchiveEvent<DefinitionId, ThreadId>;
 
 /// Most bytes of a record, not counting its lists and its payload.
 const MOST: usize = 512;
@@ -24,7 +24,7 @@ pub struct EventRecord {
 impl EventRecord {
     /// The record of an event.
     #[inline]
-    pub fn encode(&mut self, event: &InternedEvent, interned: &Interned) -> &[u8] {
+    pub fn encode(&mut self, event: &InternedEvent, interned: &Interner) -> &[u8] {
         let (of_definition, [first, level, format, category, own]) =
             interned.definition_fields(event.definition);
         let (of_thread, [name, process, group]) = interned.thread_fields(event.thread);
@@ -99,7 +99,7 @@ impl Line<'_> {
     }
 
     #[inline(always)]
-    fn fields(&mut self, fields: &Fields) {
+    fn fields(&mut self, fields: &FieldBytes) {
         self.put::<MOST_FIELDS>(&fields.bytes, fields.length);
     }
 
@@ -217,7 +217,7 @@ mod tests {
             magic in any::<u64>(),
             events in proptest::collection::vec(data(), 1..20),
         ) {
-            let mut interned = Interned::new(magic);
+            let mut interned = Interner::new(magic);
             let mut record = EventRecord::default();
             for data in &events {
                 let event = interned.event(data);
@@ -320,7 +320,7 @@ mod tests {
             backtrace: vec![u64::MAX; 300],
             ..RawEvent::default()
         };
-        let mut interned = Interned::new(1);
+        let mut interned = Interner::new(1);
         let event = interned.event(&data);
         assert_eq!(
             EventRecord::default().encode(&event, &interned),

@@ -40,7 +40,7 @@ pub struct LineBlock {
     /// The files they come from.
     pub threads: Vec<RawThread>,
     /// Each of the lines; at most 65,536.
-    pub lines: Vec<Line>,
+    pub lines: Vec<BlockLine>,
     /// Their times in nanoseconds since 1970; empty if they have none.
     pub times: Vec<u64>,
     /// The ticks of the first. Each further line has one more.
@@ -49,7 +49,7 @@ pub struct LineBlock {
 
 /// A line of a block.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub struct BlockLine {
     /// The place of its shape.
     pub shape: u32,
     /// The place of its thread.

@@ -8,11 +8,11 @@
 //! threads numbers, positions.rs keeps how far each lane is written, range.rs which times and
 //! values a block covers.
 
-pub(crate) mod alike;
 mod columns;
 mod doubles;
 pub(crate) mod event;
-pub(crate) mod interned;
+pub(crate) mod event_run;
+pub(crate) mod interner;
 pub(crate) mod lines;
 pub(crate) mod packer;
 pub(crate) mod positions;

@@ -16,7 +16,7 @@ use timeline::{Attached, Level, Priority, Timeline};
 use crate::args::{Example, number};
 use crate::failure::{Failure, Result};
 use crate::format::{agree, things};
-use crate::output::{self, Line};
+use crate::output::{self, TextLine};
 use crate::signals::{Signals, Woken};
 use crate::style::Theme;
 use crate::verb::Verb;
@@ -114,7 +114,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     let (held, are) = (things(held, "event"), agree(held, "is", "are"));
     let name = args.name.display();
     writeln!(out)?;
-    Line::from(format!(
+    TextLine::from(format!(
         "The demo has ended, and its {held} {are} still in {name}. Try:"
     ))
     .write(&mut out)?;
@@ -140,7 +140,7 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
     ];
     write_tries(&tries, &theme, &mut out)?;
     writeln!(out)?;
-    Line::from(format!(
+    TextLine::from(format!(
         "Or run `timeline demo {name} --seconds 600`, and in another terminal:"
     ))
     .write(&mut out)?;
@@ -164,10 +164,10 @@ fn epilogue(at: &Attached, args: &Args) -> Result {
 /// Each command is below its purpose: side by side they would not fit into 80 columns.
 fn write_tries(tries: &[(String, &str)], theme: &Theme, out: &mut impl Write) -> Result {
     for (line, what) in tries {
-        Line::from("  ")
+        TextLine::from("  ")
             .styled(theme.dim, format_args!("# {what}"))
             .write(out)?;
-        Line::from("  ").styled(theme.name, line).write(out)?;
+        TextLine::from("  ").styled(theme.name, line).write(out)?;
     }
     Ok(())
 }

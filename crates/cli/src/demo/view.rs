@@ -10,7 +10,7 @@ use timeline::{
 
 use crate::dump;
 use crate::failure::Result;
-use crate::format::{self, Rate, things};
+use crate::format::{self, MetricNumber, things};
 use crate::style::Theme;
 
 /// Events shown at a time, on a terminal with room for them.
@@ -77,7 +77,7 @@ impl<'a> View<'a> {
         let now = Instant::now();
         let (then, before) = std::mem::replace(&mut self.before, (now, info.entries_written));
         let new = info.entries_written.saturating_sub(before) as f64;
-        let rate = Rate(new / now.duration_since(then).as_secs_f64());
+        let rate = MetricNumber(new / now.duration_since(then).as_secs_f64());
         let status = format!(
             "{}: {} ({} of the ring), {rate} a second, level {}, {}, {} s left",
             self.at.path().display(),

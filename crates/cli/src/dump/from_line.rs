@@ -9,7 +9,7 @@ use timeline_reading::{EventTime, Extent, Log, LogEvent, Request, Sieve, Stream}
 use timeline_search::{Index, LineNumbers, Query, line_count};
 
 use super::Args;
-use super::merged::Printer;
+use super::merge::DumpPrinter;
 use crate::failure::Result;
 use crate::filters::report_missed;
 use crate::health;
@@ -29,7 +29,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
             .archive()
             .map(|archive| indexing::of(log.path(), archive).0),
         messages: Messages::new(at),
-        printer: Printer::new(args, &logs),
+        printer: DumpPrinter::new(args, &logs),
         sieve: Sieve::new(query, at),
         left: args.max_entries.unwrap_or(usize::MAX),
         total: u64::MAX,
@@ -59,7 +59,7 @@ struct Dump<'a> {
     log: &'a Log,
     index: Option<Index<'a>>,
     messages: Messages<'a>,
-    printer: Printer<'a>,
+    printer: DumpPrinter<'a>,
     sieve: Sieve<'a>,
     left: usize,
     /// How many lines there are, as far as that is known.

@@ -1,8 +1,8 @@
 //! `timeline dump`: the events of a timeline, newest to oldest, as a table.
-//! merged.rs dumps several, in either order and in any columns; from_line.rs from a line on.
+//! merge.rs dumps several, in either order and in any columns; from_line.rs from a line on.
 
 mod from_line;
-mod merged;
+mod merge;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use timeline::{
 use timeline_reading::{Extent, Log, Request, Stream};
 
 use crate::args::{ANY, Example, number};
-use crate::columns::Shown;
+use crate::columns::TextOptions;
 use crate::failure::Result;
 use crate::filters::{Filters, report_missed};
 use crate::health;
-use crate::json::Lines;
+use crate::json::JsonLines;
 use crate::output;
 use crate::recovery::Executables;
 use crate::style::Theme;
@@ -101,7 +101,7 @@ pub struct Args {
     line: Option<u64>,
 
     #[command(flatten)]
-    shown: Shown,
+    shown: TextOptions,
 
     #[command(flatten)]
     filters: Filters,
@@ -141,7 +141,7 @@ const EXAMPLES: &[Example] = &[
 impl Args {
     /// Whether it takes more than a table, newest first.
     fn is_merged(&self) -> bool {
-        let Shown { time, columns } = &self.shown;
+        let TextOptions { time, columns } = &self.shown;
         self.reverse || !self.others.is_empty() || time.is_some() || !columns.is_empty()
     }
 }
@@ -174,7 +174,7 @@ fn run(args: &Args) -> Result {
         return from_line::run(args, line, &query);
     }
     if args.is_merged() {
-        return merged::run(args, &query);
+        return merge::run(args, &query);
     }
     let most = match query.is_empty() {
         true => args.max_entries.unwrap_or(usize::MAX),
@@ -203,7 +203,7 @@ fn show(log: &Log, events: &mut Stream, args: &Args) -> Result {
         },
     };
     if args.json {
-        let mut lines = Lines::new(at).among(programs);
+        let mut lines = JsonLines::new(at).among(programs);
         newest.print(Text::new(), &mut out, |event, cycles, text| {
             lines.write(event, cycles, text);
         })?;

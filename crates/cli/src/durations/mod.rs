@@ -1,10 +1,10 @@
 //! The options that say which durations are wanted, and the durations of a timeline or an archive.
 //!
-//! found.rs finds the durations.
+//! matches.rs finds the durations.
 
-mod found;
+mod matches;
 
-pub use found::Finding;
+pub use matches::Finding;
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ pub fn refuse(mut unknown: impl Iterator<Item = Unknown>, can_grow: bool) -> Res
 /// Which durations are wanted. If none is named, all spans.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Durations")]
-pub struct Durations {
+pub struct DurationArgs {
     /// Spans of these names, such as 'engine.*'. A span is from "begin X" to "end X" in one thread,
     /// or from "start X $key" to "finish X $key"
     #[arg(long, value_name = "PATTERN")]
@@ -74,7 +74,7 @@ pub struct Durations {
 static DEFAULT_REACH: LazyLock<String> =
     LazyLock::new(|| format!("{}s", timeline_latency::REACH.as_secs()));
 
-impl Durations {
+impl DurationArgs {
     /// What was asked for.
     pub fn measures(&self) -> Vec<Measure> {
         let mut measures = self.given();

@@ -3,17 +3,17 @@
 
 use timeline::{Event, FollowFrom};
 use timeline_latency::Measure;
-use timeline_latency::intervals::{Lack, Missed};
+use timeline_latency::intervals::{IntervalLoss, Lack};
 use timeline_reading::{Extent, Holder, Log};
 use timeline_search::Query;
 
 use super::Args;
-use super::output::{About, Output};
-use super::recording::{Recording, check_series, unit};
+use super::output::{About, HistogramOutput};
+use super::recording::{HistogramRecorder, check_series, unit};
 use crate::durations::{Finding, refuse_unknown};
 use crate::failure::{Failure, Result};
-use crate::growth::{self, Growth};
-use crate::restart::{self, Ended, Restart};
+use crate::growth::{self, GrowthReader};
+use crate::restart::{self, FollowEnd, Restart};
 use crate::signals::{Pause, Signals, Woken};
 use crate::time::now;
 use crate::unmatched;
@@ -34,12 +34,12 @@ pub fn run(args: &Args) -> Result {
         signals: &signals,
         query: &query,
         measures: &measures,
-        recording: Recording::new(args, &measures)?,
-        output: Output::new(args, About::of(&args.target, &measures))?,
+        recording: HistogramRecorder::new(args, &measures)?,
+        output: HistogramOutput::new(args, About::of(&args.target, &measures))?,
         end: None,
     };
     let mut begin = (FollowFrom::Now, now());
-    while let Ended::Replaced(next) = following.run(&log, begin)? {
+    while let FollowEnd::Replaced(next) = following.run(&log, begin)? {
         if let Some(before) = log.ring() {
             restart::report(before, &next);
         }
@@ -59,8 +59,8 @@ struct Following<'a> {
     signals: &'a Signals,
     query: &'a Query,
     measures: &'a [Measure],
-    recording: Recording,
-    output: Output<'a>,
+    recording: HistogramRecorder,
+    output: HistogramOutput<'a>,
     /// The time of the signal. Events that were logged before it are still read.
     end: Option<u64>,
 }
@@ -68,7 +68,7 @@ struct Following<'a> {
 impl Following<'_> {
     /// Follows one timeline or archive until it ends, or another timeline takes its name. What
     /// comes is of after the second part of `begin`.
-    fn run(&mut self, log: &Log, begin: (FollowFrom, u64)) -> Result<Ended> {
+    fn run(&mut self, log: &Log, begin: (FollowFrom, u64)) -> Result<FollowEnd> {
         let (args, (from, mut read_at)) = (self.args, begin);
         let mut events = New::of(log, from)?;
         let mut finding = Finding::new(log, self.measures, &args.durations, self.query);
@@ -112,14 +112,14 @@ impl Following<'_> {
                 .take(intervals, unit(finding.matcher.series()))?;
             let end = self.end;
             if end.is_some_and(|end| reached.is_some_and(|reached| reached >= end)) {
-                break Ended::Done;
+                break FollowEnd::Done;
             }
             let is_idle = batch.is_empty() && lacks.is_empty();
             if is_idle && let Some(next) = next {
-                break Ended::Replaced(Box::new(next));
+                break FollowEnd::Replaced(Box::new(next));
             }
             if is_idle && !is_live {
-                break Ended::Done;
+                break FollowEnd::Done;
             }
             match self.signals.wait(pause.after(!batch.is_empty())) {
                 Woken::Timeout => {}
@@ -131,7 +131,7 @@ impl Following<'_> {
                 Woken::OutputClosed => return Err(Failure::ClosedPipe),
             }
         };
-        if let Ended::Done = ended {
+        if let FollowEnd::Done = ended {
             self.recording.intervals.finish();
         }
         let intervals = &mut self.recording.intervals;
@@ -145,21 +145,21 @@ impl Following<'_> {
     fn miss(&mut self, what: Lack, (since, until): (u64, u64)) {
         growth::say(what, growth::SPANS);
         let until = until.max(since);
-        self.output.miss(Missed { what, since, until });
+        self.output.miss(IntervalLoss { what, since, until });
     }
 }
 
 /// The events that come.
 enum New<'a> {
     Ring(&'a timeline::Attached, Box<timeline::Follow<'a>>),
-    Archive(Growth<'a>),
+    Archive(GrowthReader<'a>),
 }
 
 impl<'a> New<'a> {
     fn of(log: &'a Log, from: FollowFrom) -> Result<New<'a>> {
         Ok(match log.holder() {
             Holder::Ring(at) => New::Ring(at, Box::new(at.follow(from))),
-            Holder::Archive(archive) => New::Archive(Growth::of(archive)?),
+            Holder::Archive(archive) => New::Archive(GrowthReader::of(archive)?),
         })
     }
 

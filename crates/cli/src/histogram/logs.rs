@@ -11,12 +11,12 @@ use jiff::SignedDuration;
 use timeline::Unknown;
 use timeline_import::expanded;
 use timeline_latency::intervals::{
-    Entry, Error, Guesses, Interval, LogReader, Moment, ReaderOptions, TimeRange, TimeRules,
+    Error, Guesses, Interval, LogEntry, LogReader, ReaderOptions, TimePoint, TimeRange, TimeRules,
     corrected, merge,
 };
 
 use super::Args;
-use super::output::{About, Output};
+use super::output::{About, HistogramOutput};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
@@ -29,11 +29,11 @@ use crate::time::parse_duration;
 pub struct LogOptions {
     /// Only intervals from this time on: so long after the start of the log (10m, 1.5s), or a date
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
-    start: Option<Moment>,
+    start: Option<TimePoint>,
 
     /// Only intervals that begin before this time
     #[arg(long, value_name = "TIME", value_parser = moment, allow_hyphen_values = true)]
-    end: Option<Moment>,
+    end: Option<TimePoint>,
 
     /// Guess what times mean as HistogramLogReader in Java does
     #[arg(long)]
@@ -56,16 +56,16 @@ impl LogOptions {
 }
 
 /// Reads so long after the start, or a date.
-fn moment(text: &str) -> std::result::Result<Moment, String> {
+fn moment(text: &str) -> std::result::Result<TimePoint, String> {
     if let Ok(after) = text.parse::<SignedDuration>() {
         let nanos = i64::try_from(after.as_nanos()).ok();
         let nanos = nanos.filter(|nanos| *nanos >= 0);
         let nanos = nanos.ok_or_else(|| format!("expected a time after the start, got {text}"))?;
-        return Ok(Moment::Offset(nanos));
+        return Ok(TimePoint::Offset(nanos));
     }
     let at = timeline_search::moment(text, &timeline_search::local_now());
     let at = at.map_err(|error| error.to_string())?;
-    Ok(Moment::Absolute(at))
+    Ok(TimePoint::Absolute(at))
 }
 
 /// Tags that are named where the wanted one is not there.
@@ -129,7 +129,7 @@ pub fn run(args: &Args) -> Result {
         let message = "- can be given once, because standard input is read once";
         return Err(Failure::misuse(message));
     }
-    let mut output = Output::new(args, About::merged(&paths))?;
+    let mut output = HistogramOutput::new(args, About::merged(&paths))?;
     if args.plots.are_given() && paths.len() > 1 {
         draw_each(args, &paths, &mut output)?;
     }
@@ -147,8 +147,8 @@ pub fn run(args: &Args) -> Result {
     for entry in merge(named) {
         let entry = entry.map_err(|error| wrong(failed.get(), &error))?;
         match (entry, paths.len()) {
-            (Entry::Interval(interval), 1) => output.add(correct(args, interval))?,
-            (Entry::Interval(interval), _) => {
+            (LogEntry::Interval(interval), 1) => output.add(correct(args, interval))?,
+            (LogEntry::Interval(interval), _) => {
                 output.add_without_plots(correct(args, interval))?;
             }
             (note, _) => output.note(note)?,
@@ -185,12 +185,12 @@ fn refuse_unknown_tag(args: &Args, readers: &[Reader]) -> Result {
 }
 
 /// Draws several logs beside each other, to compare them.
-fn draw_each(args: &Args, paths: &[PathBuf], output: &mut Output) -> Result {
+fn draw_each(args: &Args, paths: &[PathBuf], output: &mut HistogramOutput) -> Result {
     for (reader, path) in open(args, paths)?.iter_mut().zip(paths) {
         let name = shown(path);
         for entry in reader {
             let entry = entry.map_err(|error| wrong(Some(path), &error))?;
-            if let Entry::Interval(interval) = entry {
+            if let LogEntry::Interval(interval) = entry {
                 output.plot(&name, &mut correct(args, interval))?;
             }
         }

@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use timeline::dump::printable;
 use timeline_latency::Measure;
-use timeline_latency::intervals::{IntervalOptions, Shape};
+use timeline_latency::intervals::{HistogramShape, IntervalOptions};
 
 use crate::args::{Example, number};
-use crate::durations::Durations;
+use crate::durations::DurationArgs;
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
 use crate::recovery::Executables;
@@ -107,7 +107,7 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    durations: Durations,
+    durations: DurationArgs,
 
     #[command(flatten)]
     logs: logs::LogOptions,
@@ -220,10 +220,10 @@ impl Args {
         }
     }
 
-    fn shape(&self) -> Shape {
-        Shape {
+    fn shape(&self) -> HistogramShape {
+        HistogramShape {
             digits: self.digits,
-            ..Shape::default()
+            ..HistogramShape::default()
         }
     }
 }

@@ -7,10 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{
-    self, Distribution, Entry, Interval, Intervals, LogHeader, LogWriter, Missed, Summaries, Table,
-    TableFormat,
+    self, Distribution, Interval, IntervalLoss, IntervalTable, Intervals, LogEntry, LogHeader,
+    LogWriter, Summaries, TableFormat,
 };
-use timeline_latency::{Measure, Unit};
+use timeline_latency::{Measure, ValueUnit};
 
 use super::Args;
 use super::plots::Plots;
@@ -60,7 +60,7 @@ impl About {
     }
 }
 
-pub struct Output<'a> {
+pub struct HistogramOutput<'a> {
     args: &'a Args,
     about: About,
     to: To,
@@ -71,21 +71,21 @@ pub struct Output<'a> {
     kept: Vec<Interval>,
     kept_bytes: usize,
     /// What is missing, and was not written yet: it stands before the intervals behind it.
-    losses: VecDeque<Missed>,
+    losses: VecDeque<IntervalLoss>,
     plots: Plots<'a>,
-    unit: Unit,
+    unit: ValueUnit,
 }
 
 enum To {
     /// A table whose heading is not written yet.
     Rows,
-    Table(Table<Out>),
+    Table(IntervalTable<Out>),
     Log(Option<Log>),
     Percentiles,
 }
 
-impl<'a> Output<'a> {
-    pub fn new(args: &'a Args, about: About) -> Result<Output<'a>> {
+impl<'a> HistogramOutput<'a> {
+    pub fn new(args: &'a Args, about: About) -> Result<HistogramOutput<'a>> {
         let to = match args.output {
             // Whoever waits for what comes sees that it began.
             Some(_) if args.follow => {
@@ -97,7 +97,7 @@ impl<'a> Output<'a> {
             None if args.percentiles => To::Percentiles,
             None => To::Rows,
         };
-        Ok(Output {
+        Ok(HistogramOutput {
             args,
             about,
             to,
@@ -107,13 +107,13 @@ impl<'a> Output<'a> {
             kept_bytes: 0,
             losses: VecDeque::new(),
             plots: Plots::new(&args.plots, &args.target.path().display().to_string())?,
-            unit: Unit::default(),
+            unit: ValueUnit::default(),
         })
     }
 
     /// Takes the intervals that are due.
-    pub fn take(&mut self, intervals: &mut Intervals, unit: Unit) -> Result {
-        if unit != Unit::Nanoseconds && self.args.plots.are_given() {
+    pub fn take(&mut self, intervals: &mut Intervals, unit: ValueUnit) -> Result {
+        if unit != ValueUnit::Nanoseconds && self.args.plots.are_given() {
             let message = "pictures are of durations, and these values are none";
             return Err(Failure::misuse(message));
         }
@@ -140,20 +140,20 @@ impl<'a> Output<'a> {
     }
 
     /// Takes what else a log says, for the log that is written.
-    pub fn note(&mut self, entry: Entry) -> Result {
+    pub fn note(&mut self, entry: LogEntry) -> Result {
         let To::Log(log) = &mut self.to else {
             return Ok(());
         };
         match (entry, log) {
             // Each log that is written says that of itself.
-            (Entry::Comment(text), _) if text.starts_with("[Histogram log format version") => {}
-            (Entry::Comment(text), Some(log)) => log.write(|to| to.comment(&text))?,
-            (Entry::Comment(text), None) => self.about.0.push(text),
-            (Entry::StartTime(nanos), Some(log)) => {
+            (LogEntry::Comment(text), _) if text.starts_with("[Histogram log format version") => {}
+            (LogEntry::Comment(text), Some(log)) => log.write(|to| to.comment(&text))?,
+            (LogEntry::Comment(text), None) => self.about.0.push(text),
+            (LogEntry::StartTime(nanos), Some(log)) => {
                 log.write(|to| to.start_time(u64::try_from(nanos).unwrap_or(0)))?;
             }
             // The first interval knows it; times are written from the first BaseTime on.
-            (Entry::StartTime(_) | Entry::BaseTime(_) | Entry::Interval(_), _) => {}
+            (LogEntry::StartTime(_) | LogEntry::BaseTime(_) | LogEntry::Interval(_), _) => {}
         }
         Ok(())
     }
@@ -184,7 +184,7 @@ impl<'a> Output<'a> {
 
     /// Takes what is missing: it is told in the table, or as a comment of the log, before the
     /// interval in which it begins.
-    pub fn miss(&mut self, missed: Missed) {
+    pub fn miss(&mut self, missed: IntervalLoss) {
         self.losses.push_back(missed);
     }
 
@@ -240,7 +240,7 @@ impl<'a> Output<'a> {
             _ => TableFormat::Text,
         };
         let out: Out = Box::new(messages::stdout());
-        self.to = To::Table(Table::new(out, format, self.unit, range)?);
+        self.to = To::Table(IntervalTable::new(out, format, self.unit, range)?);
         Ok(())
     }
 
@@ -311,11 +311,11 @@ impl<'a> Output<'a> {
         };
         let mut distribution = Distribution::default();
         let unit = match (self.unit, self.args.unit) {
-            (Unit::Nanoseconds, None) => {
+            (ValueUnit::Nanoseconds, None) => {
                 messages::say("the durations are in milliseconds; --unit says another unit");
                 None
             }
-            (Unit::Nanoseconds, Some(unit)) => {
+            (ValueUnit::Nanoseconds, Some(unit)) => {
                 let (ratio, name) = unit.of();
                 distribution.ratio = ratio;
                 Some(name)
@@ -326,7 +326,7 @@ impl<'a> Output<'a> {
             }
             (values, None) => {
                 distribution.ratio = 1.0;
-                (values == Unit::Bytes).then_some("bytes")
+                (values == ValueUnit::Bytes).then_some("bytes")
             }
         };
         let mut out = messages::stdout();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use timeline_latency::intervals::{Interval, Summaries};
-use timeline_latency::plot::{HeatMap, Image, OverTime, Spectrum};
+use timeline_latency::plot::{HeatMap, ImageFormat, OverTime, Spectrum};
 
 use crate::failure::{Failure, Result};
 use crate::output as messages;
@@ -41,10 +41,10 @@ fn picture(text: &str) -> std::result::Result<PathBuf, String> {
     }
 }
 
-fn image(path: &Path) -> Option<Image> {
+fn image(path: &Path) -> Option<ImageFormat> {
     match path.extension()?.to_str()? {
-        "svg" => Some(Image::Svg),
-        "png" => Some(Image::Png),
+        "svg" => Some(ImageFormat::Svg),
+        "png" => Some(ImageFormat::Png),
         _ => None,
     }
 }
@@ -148,9 +148,9 @@ fn label(file: &str, tag: Option<&str>) -> String {
 
 fn write(
     path: &Path,
-    draw: impl FnOnce(Image) -> timeline_latency::plot::Result<Vec<u8>>,
+    draw: impl FnOnce(ImageFormat) -> timeline_latency::plot::Result<Vec<u8>>,
 ) -> Result {
-    let image = image(path).unwrap_or(Image::Svg);
+    let image = image(path).unwrap_or(ImageFormat::Svg);
     let bytes = draw(image)?;
     let picture = Written::begin(path, Readers::Usual)?;
     let written = picture.file().write_all(&bytes);

@@ -1,11 +1,11 @@
 //! Makes intervals of the durations of a timeline or an archive.
 
 use timeline_latency::intervals::{Intervals, TagId};
-use timeline_latency::{Found, Matcher, Measure, Series, Unit};
+use timeline_latency::{Matcher, Measure, Measurement, Series, ValueUnit};
 use timeline_reading::Extent;
 
 use super::Args;
-use super::output::{About, Output};
+use super::output::{About, HistogramOutput};
 use crate::durations::{self, Finding};
 use crate::failure::{Failure, Result};
 use crate::format::things;
@@ -13,7 +13,7 @@ use crate::output as messages;
 use crate::unmatched;
 
 /// Records durations under the tags of their series.
-pub struct Recording {
+pub struct HistogramRecorder {
     pub intervals: Intervals,
     /// By the number of the series.
     tags: Vec<TagId>,
@@ -28,8 +28,8 @@ pub struct Recording {
     failed: Option<timeline_latency::intervals::Error>,
 }
 
-impl Recording {
-    pub fn new(args: &Args, measures: &[Measure]) -> Result<Recording> {
+impl HistogramRecorder {
+    pub fn new(args: &Args, measures: &[Measure]) -> Result<HistogramRecorder> {
         let mut intervals = Intervals::new(args.interval_options())?;
         let is_pattern = |name: String| name.contains(['*', '?']);
         let are_tagged = measures.len() > 1 || measures.iter().any(|one| is_pattern(one.name()));
@@ -37,7 +37,7 @@ impl Recording {
             // So that a log without durations has its intervals as well.
             intervals.tag(args.tag.as_deref())?;
         }
-        Ok(Recording {
+        Ok(HistogramRecorder {
             intervals,
             tags: Vec::new(),
             are_tagged,
@@ -52,7 +52,7 @@ impl Recording {
         })
     }
 
-    pub fn add(&mut self, series: &[Series], found: &Found) {
+    pub fn add(&mut self, series: &[Series], found: &Measurement) {
         while self.tags.len() <= found.series {
             let series = &series[self.tags.len()];
             let name = match self.are_tagged {
@@ -149,8 +149,8 @@ pub fn run(args: &Args) -> Result {
     let log = args.target.open(Extent::Indexed)?;
     let measures = args.measures()?;
     let mut finding = Finding::new(&log, &measures, &args.durations, &query);
-    let mut recording = Recording::new(args, &measures)?;
-    let mut output = Output::new(args, About::of(&args.target, &measures))?;
+    let mut recording = HistogramRecorder::new(args, &measures)?;
+    let mut output = HistogramOutput::new(args, About::of(&args.target, &measures))?;
     // Before the events are read: it stands before them.
     if let Some(missed) = finding.begin(&log) {
         output.miss(missed);
@@ -179,8 +179,8 @@ pub fn run(args: &Args) -> Result {
 }
 
 /// The unit of all values.
-pub fn unit(series: &[Series]) -> Unit {
+pub fn unit(series: &[Series]) -> ValueUnit {
     series
         .first()
-        .map_or_else(Unit::default, |series| series.unit)
+        .map_or_else(ValueUnit::default, |series| series.unit)
 }

@@ -25,7 +25,7 @@ use crate::permission;
 use crate::signals::{self, Signals};
 use crate::verb::Verb;
 use follow::Followed;
-use progress::Progress;
+use progress::ImportProgress;
 
 /// Make an archive of text logs, from which export gives back the same bytes
 ///
@@ -243,7 +243,7 @@ fn import(
     if args.format == Format::Text {
         importer = importer.only_text();
     }
-    let (mut progress, mut bytes) = (Progress::new(), 0);
+    let (mut progress, mut bytes) = (ImportProgress::new(), 0);
     let mut followed = Vec::new();
     for input in inputs {
         let mut file = importer.begin(&input.name(), input.written);

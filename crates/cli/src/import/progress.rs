@@ -9,15 +9,15 @@ use crate::format::{Bytes, things};
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The line.
-pub struct Progress {
+pub struct ImportProgress {
     shown: bool,
     next: Instant,
 }
 
-impl Progress {
+impl ImportProgress {
     /// A line that is not shown yet.
-    pub fn new() -> Progress {
-        Progress {
+    pub fn new() -> ImportProgress {
+        ImportProgress {
             shown: false,
             next: Instant::now() + PAUSE,
         }

@@ -10,13 +10,13 @@ use timeline_import::CLOCK;
 
 use super::{processes, spaced, steps};
 use crate::failure::INFALLIBLE;
-use crate::format::{self, Bytes, Count, Rate, things};
+use crate::format::{self, Bytes, Count, MetricNumber, things};
 use crate::health;
 use crate::recovery;
-use crate::time::{Form, Span, WallClock};
+use crate::time::{HumanDuration, TimeFormat, WallClock};
 
 /// The facts about an archive.
-pub struct Found<'a> {
+pub struct ArchiveFacts<'a> {
     archive: &'a Archive,
     /// The times of the first and of the last event, in nanoseconds since 1970.
     first: Option<u64>,
@@ -27,9 +27,9 @@ pub struct Found<'a> {
     recorded: bool,
 }
 
-impl<'a> Found<'a> {
+impl<'a> ArchiveFacts<'a> {
     /// Reads the archive.
-    pub fn of(archive: &'a Archive) -> Found<'a> {
+    pub fn of(archive: &'a Archive) -> ArchiveFacts<'a> {
         // Important events come before the others, whatever their times are.
         let ends = |order| {
             let mut events = archive.events_by_time(order);
@@ -42,7 +42,7 @@ impl<'a> Found<'a> {
         };
         let [first, oldest] = ends(Order::OldestFirst);
         let [last, newest] = ends(Order::NewestFirst);
-        Found {
+        ArchiveFacts {
             archive,
             first: [first, oldest].into_iter().flatten().min(),
             last: [last, newest].into_iter().flatten().max(),
@@ -114,12 +114,12 @@ impl<'a> Found<'a> {
                 _ => "no times known".into(),
             };
         };
-        let mut clock = WallClock::new(Form::DateTime);
+        let mut clock = WallClock::new(TimeFormat::DateTime);
         let first = clock.format(oldest).split('.').next().unwrap_or_default();
         let rate = self.rate().map_or(String::new(), |rate| {
             format!(", {} on average", format::rate(rate, "event"))
         });
-        format!("{} from {first} on{rate}", Span(duration))
+        format!("{} from {first} on{rate}", HumanDuration(duration))
     }
 
     /// The facts for programs. The field names are part of the interface.
@@ -128,7 +128,7 @@ impl<'a> Found<'a> {
         // For the exit status.
         let _ = health::damage(archive, 0);
         let damaged: usize = damage.iter().map(ExactSizeIterator::len).sum();
-        let mut clock = WallClock::new(Form::Rfc3339);
+        let mut clock = WallClock::new(TimeFormat::Rfc3339);
         let mut time = |nanos: Option<u64>| nanos.map(|nanos| clock.format(nanos).to_string());
         let programs = archive.programs();
         let programs = programs.iter().map(|program| {
@@ -201,14 +201,18 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
     };
     lines.push(("  timeline", text(&program.timeline)));
     if let Some(created) = program.created {
-        let mut clock = WallClock::new(Form::DateTime);
+        let mut clock = WallClock::new(TimeFormat::DateTime);
         let created = clock.format(created).split('.').next().unwrap_or_default();
         lines.push(("  created", created.to_string()));
     }
     let host = format!("{}, boot {}", text(&program.host), text(&program.boot_id));
     lines.push(("  host", host));
     let clock = match ticks_per_second(program) {
-        Some(rate) => format!("{} at {}Hz", text(&program.clock), spaced(Rate(rate))),
+        Some(rate) => format!(
+            "{} at {}Hz",
+            text(&program.clock),
+            spaced(MetricNumber(rate))
+        ),
         None => text(&program.clock),
     };
     lines.push(("  clock", clock));
@@ -225,7 +229,7 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
 fn lines_of_log(program: &Preamble) -> Vec<(&'static str, String)> {
     let mut lines = vec![("log", program.timeline.clone().unwrap_or_default())];
     if let Some(created) = program.created {
-        let mut clock = WallClock::new(Form::DateTime);
+        let mut clock = WallClock::new(TimeFormat::DateTime);
         let created = clock.format(created).split('.').next().unwrap_or_default();
         lines.push(("  imported", created.to_string()));
     }
@@ -233,7 +237,7 @@ fn lines_of_log(program: &Preamble) -> Vec<(&'static str, String)> {
 }
 
 fn object_of(program: &Preamble) -> Value {
-    let mut clock = WallClock::new(Form::Rfc3339);
+    let mut clock = WallClock::new(TimeFormat::Rfc3339);
     json!({
         "magic": format::hex(program.magic),
         "executable": program.path,

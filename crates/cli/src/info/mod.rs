@@ -13,20 +13,20 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use timeline::{Bound, ClockKind, ClockReason, DEFAULT_ENTRIES, Info, Level, Writer};
+use timeline::{Bound, ClockKind, ClockReason, DEFAULT_ENTRIES, Info, Level, WriterProcess};
 use timeline_reading::json::write_line;
 use timeline_reading::{Extent, Holder};
 
 use crate::args::Example;
 use crate::channel;
 use crate::failure::{Failure, Result};
-use crate::format::{self, Bytes, Count, Rate, things};
+use crate::format::{self, Bytes, Count, MetricNumber, things};
 use crate::misspelt::unmatched;
-use crate::output::{self, Line};
+use crate::output::{self, TextLine};
 use crate::recovery::Executables;
 use crate::style::Theme;
 use crate::target::Target;
-use crate::time::{self, Form, Span, WallClock};
+use crate::time::{self, HumanDuration, TimeFormat, WallClock};
 use crate::verb::Verb;
 pub use object::object;
 use object::{complete_part, is_known, since_known};
@@ -134,7 +134,7 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
             (object, kind, lines)
         }
         Holder::Archive(found) => {
-            let found = archive::Found::of(found);
+            let found = archive::ArchiveFacts::of(found);
             let lines = found.lines().into_iter();
             let lines = lines.map(|(label, text)| (label, text.into())).collect();
             (found.object(&path), "archive", lines)
@@ -148,10 +148,10 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
             writeln!(out)?;
         }
         let theme = output::theme();
-        let title = Line::new().styled(theme.name, path);
+        let title = TextLine::new().styled(theme.name, path);
         title.text("  ").text(kind).write(&mut out)?;
         for (label, text) in lines {
-            let line = Line::from("  ").styled(theme.bold, format_args!("{label:<12}"));
+            let line = TextLine::from("  ").styled(theme.bold, format_args!("{label:<12}"));
             line.text(" ").then(&text).write(&mut out)?;
         }
     }
@@ -159,7 +159,7 @@ fn show(target: &Target, as_json: bool, follows: bool) -> Result {
     Ok(())
 }
 
-fn lines(info: &Info, forgotten: u64, theme: &Theme) -> Vec<(&'static str, Line)> {
+fn lines(info: &Info, forgotten: u64, theme: &Theme) -> Vec<(&'static str, TextLine)> {
     let mut lines = vec![
         ("level", level(info).into()),
         ("channels", channels(info).into()),
@@ -224,7 +224,7 @@ fn channels(info: &Info) -> String {
 }
 
 /// A writer as `name (pid)`.
-pub fn writer(writer: &Writer) -> String {
+pub fn writer(writer: &WriterProcess) -> String {
     format!("{} ({})", writer.name, writer.pid)
 }
 
@@ -267,7 +267,7 @@ fn complete(info: &Info) -> String {
     if info.newest_ticks.is_none_or(|newest| newest < since) {
         return format!("never{older}");
     }
-    let mut clock = WallClock::new(Form::DateTime);
+    let mut clock = WallClock::new(TimeFormat::DateTime);
     match since_known(info) {
         Some(nanos) => format!("since {}{older}", clock.format(nanos)),
         None => format!("since {since} ticks{older}"),
@@ -290,13 +290,13 @@ fn reach(info: &Info) -> String {
         None => "from the oldest to the newest event",
         Some(_) => "without a gap up to the newest event",
     };
-    format!("{} {from}{rate}", Span(reach))
+    format!("{} {from}{rate}", HumanDuration(reach))
 }
 
-fn dropped(info: &Info, theme: &Theme) -> Line {
+fn dropped(info: &Info, theme: &Theme) -> TextLine {
     let dropped = &info.dropped;
     if dropped.total() == 0 {
-        return Line::new().styled(theme.good, "nothing");
+        return TextLine::new().styled(theme.good, "nothing");
     }
     let causes = [
         (
@@ -332,12 +332,12 @@ fn dropped(info: &Info, theme: &Theme) -> Line {
         .filter(|(count, _)| *count > 0)
         .map(|(count, why)| format!("{} {why}", Count(*count)))
         .collect();
-    let total = Line::new().styled(theme.bad, things(dropped.total(), "event"));
+    let total = TextLine::new().styled(theme.bad, things(dropped.total(), "event"));
     total.text(": ").text(causes.join(", "))
 }
 
-fn writers(info: &Info, theme: &Theme) -> Line {
-    let mut names = Line::from(if info.writers.is_empty() { "none" } else { "" });
+fn writers(info: &Info, theme: &Theme) -> TextLine {
+    let mut names = TextLine::from(if info.writers.is_empty() { "none" } else { "" });
     for (number, each) in info.writers.iter().enumerate() {
         names = names.text(if number > 0 { ", " } else { "" });
         names = match each.alive {
@@ -349,9 +349,9 @@ fn writers(info: &Info, theme: &Theme) -> Line {
 }
 
 /// How many threads have logged, and how many events are of those that are forgotten.
-fn threads(info: &Info, forgotten: u64, theme: &Theme) -> Line {
+fn threads(info: &Info, forgotten: u64, theme: &Theme) -> TextLine {
     let kept = Count(info.thread_capacity.into());
-    let line = Line::from(format!(
+    let line = TextLine::from(format!(
         "{}; the names of {kept} are kept",
         Count(info.threads)
     ));
@@ -369,13 +369,13 @@ fn threads(info: &Info, forgotten: u64, theme: &Theme) -> Line {
 
 fn created(info: &Info) -> String {
     let age = Duration::from_nanos(time::now().saturating_sub(info.created_unix_nanos));
-    let mut clock = WallClock::new(Form::DateTime);
+    let mut clock = WallClock::new(TimeFormat::DateTime);
     let (date, _) = clock
         .format(info.created_unix_nanos)
         .split_once('.')
         .unwrap_or_default();
     let (exe, pid) = (&info.creator_exe, info.creator_pid);
-    format!("{date}, {} ago, by {exe} ({pid})", Span(age))
+    format!("{date}, {} ago, by {exe} ({pid})", HumanDuration(age))
 }
 
 fn clock(info: &Info) -> String {
@@ -390,13 +390,13 @@ fn clock(info: &Info) -> String {
         None => String::new(),
     };
     match info.ticks_per_second {
-        Some(rate) => format!("{} at {}Hz{why}", info.clock, spaced(Rate(rate))),
+        Some(rate) => format!("{} at {}Hz{why}", info.clock, spaced(MetricNumber(rate))),
         None => format!("{}, rate not known yet{why}", info.clock),
     }
 }
 
 /// A number and its unit with a space between, with a prefix of the unit or without.
-fn spaced(rate: Rate) -> String {
+fn spaced(rate: MetricNumber) -> String {
     let text = rate.to_string();
     if text.contains(' ') { text } else { text + " " }
 }

@@ -7,7 +7,7 @@ use timeline::{ClockReason, Dropped, Info, Level};
 use timeline_reading::json::whole_number;
 
 use super::steps;
-use crate::time::{Form, WallClock};
+use crate::time::{TimeFormat, WallClock};
 
 /// The facts about a timeline for programs. The field names are part of the interface.
 pub fn object(path: &str, info: &Info) -> Value {
@@ -69,7 +69,7 @@ fn ring_object(info: &Info) -> Value {
 
 /// What the ring holds, and what it lost.
 fn held_object(info: &Info) -> Value {
-    let mut clock = WallClock::new(Form::Rfc3339);
+    let mut clock = WallClock::new(TimeFormat::Rfc3339);
     let complete_since = info
         .complete_since
         .filter(|since| Some(*since) <= info.newest_ticks);
@@ -105,7 +105,7 @@ fn dropped_object(dropped: &Dropped) -> Value {
 
 /// Who wrote it, since when, and by which clock.
 fn run_object(info: &Info) -> Value {
-    let mut clock = WallClock::new(Form::Rfc3339);
+    let mut clock = WallClock::new(TimeFormat::Rfc3339);
     let writers: Vec<_> = info
         .writers
         .iter()

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use timeline::ClockStep;
 use timeline_reading::json::whole_number;
 
-use crate::time::{Form, Span, WallClock};
+use crate::time::{HumanDuration, TimeFormat, WallClock};
 
 /// By how much the clock was set and when, for people.
 pub fn line(step: &ClockStep) -> String {
-    let mut clock = WallClock::new(Form::DateTime);
+    let mut clock = WallClock::new(TimeFormat::DateTime);
     let mut time = |nanos: u64| clock.format(nanos).to_string();
-    let by = Span(Duration::from_nanos(step.nanos().unsigned_abs()));
+    let by = HumanDuration(Duration::from_nanos(step.nanos().unsigned_abs()));
     let way = if step.nanos() < 0 { "back" } else { "forward" };
     format!(
         "{way} by {by} to {}, after {}; what was logged in between has the time of before",
@@ -23,7 +23,7 @@ pub fn line(step: &ClockStep) -> String {
 
 /// The same for programs. The field names are part of the interface.
 pub fn objects(steps: &[ClockStep]) -> Vec<Value> {
-    let mut clock = WallClock::new(Form::Rfc3339);
+    let mut clock = WallClock::new(TimeFormat::Rfc3339);
     let mut time = |nanos: u64| clock.format(nanos).to_string();
     let object = |step: &ClockStep| {
         json!({

@@ -7,7 +7,7 @@ use timeline::{
 };
 use timeline_reading::json::{EXACT, push_quoted, push_value, to_string};
 
-use super::symbols::Symbols;
+use super::symbols::JsonSymbols;
 use super::{category, or_null, own_number, priority, quoted, unique_names, unquoted};
 
 /// The end of the lines of one definition: what they have in common, and which values they have.
@@ -196,7 +196,7 @@ impl LineEnd<'_> {
         event: &Event,
         has_names: bool,
         only: Option<&[usize]>,
-        mut symbols: Option<Symbols>,
+        mut symbols: Option<JsonSymbols>,
         out: &mut Text,
     ) -> String {
         let (mut cut, mut is_first) = (String::new(), true);

@@ -2,17 +2,17 @@
 
 use timeline::dump::Text;
 use timeline::{
-    Definition, Event, Format, FormatPart, Layout, Object, ObjectPart, PerEvent, Piece, Priority,
-    Source, Syntax, Value, pieces,
+    Definition, Event, Format, FormatPart, Layout, Object, ObjectPart, PerEvent, Priority, Source,
+    Syntax, TemplatePiece, Value, pieces,
 };
 use timeline_reading::json::{push_quoted, write_object};
 use timeline_search::{line_count, message_lines};
 
 use super::line_end::LineEnd;
-use super::symbols::Symbols;
+use super::symbols::JsonSymbols;
 use super::whole::{write_whole, write_with_path};
 use super::{or_null, quoted};
-use crate::time::{Form, WallClock};
+use crate::time::{TimeFormat, WallClock};
 
 /// Writes events of one source as lines of a log.
 ///
@@ -67,7 +67,7 @@ impl<'a> LogLines<'a> {
     pub fn new(at: &'a dyn Source, path: Option<&str>) -> LogLines<'a> {
         LogLines {
             at,
-            clock: WallClock::new(Form::Rfc3339),
+            clock: WallClock::new(TimeFormat::Rfc3339),
             are_whole: false,
             path: path.map_or(String::new(), |path| format!("\"path\":{},", quoted(path))),
             known: PerEvent::new(),
@@ -200,14 +200,14 @@ impl Known<'_> {
     /// Appends all properties of an event.
     fn write_properties(&self, at: &dyn Source, event: &Event, out: &mut Text) {
         let before = out.len();
-        let symbols = Some(Symbols::new(at, event));
+        let symbols = Some(JsonSymbols::new(at, event));
         self.values.write_values(event, true, None, symbols, out);
         if !event.backtrace().is_empty() {
             let is_first = out.len() == before;
             out.push(if is_first { "" } else { "," });
             out.push(&self.values.free("backtrace"));
             out.push(":");
-            Symbols::new(at, event).write_stack(out);
+            JsonSymbols::new(at, event).write_stack(out);
         }
         let is_empty = out.len() == before;
         out.push(match is_empty {
@@ -218,7 +218,7 @@ impl Known<'_> {
 
     /// Appends the values of these positions.
     fn write_named(&self, at: &dyn Source, event: &Event, named: &[usize], out: &mut Text) {
-        let symbols = Some(Symbols::new(at, event));
+        let symbols = Some(JsonSymbols::new(at, event));
         self.values
             .write_values(event, true, Some(named), symbols, out);
         out.push("}");
@@ -304,8 +304,8 @@ fn format(definition: &Definition) -> Option<Vec<Vec<Part>>> {
             let mut position = 0;
             for piece in pieces(definition.summary()) {
                 parts.push(match piece {
-                    Piece::Text(text) => Part::Text(text.into()),
-                    Piece::Argument(field) => {
+                    TemplatePiece::Text(text) => Part::Text(text.into()),
+                    TemplatePiece::Argument(field) => {
                         position += 1;
                         Part::Place(field.name.into(), position - 1)
                     }

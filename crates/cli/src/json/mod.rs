@@ -19,7 +19,7 @@ use timeline::{
 use timeline_reading::Programs;
 use timeline_reading::json::{push_number, to_string};
 
-use crate::thread_columns::Threads;
+use crate::thread_columns::ThreadTexts;
 use crate::time::TwoForms;
 use line_end::LineEnd;
 
@@ -42,7 +42,7 @@ pub use log_lines::LogLines;
 /// printf. An event with a call stack has backtrace, in which each address has function, offset,
 /// object, base, file and line; before it come the functions that were inlined there, with inlined:
 /// true. Behind process stand host and timeline, in an archive that holds several.
-pub struct Lines<'a> {
+pub struct JsonLines<'a> {
     at: &'a dyn Source,
     clock: TwoForms,
     /// The times around the last event whose time was asked for.
@@ -50,22 +50,22 @@ pub struct Lines<'a> {
     /// By the number of a core: its node, and both as text.
     places: Vec<Option<(u16, Template)>>,
     /// By thread: the text from tid to process.
-    threads: Threads<'a>,
+    threads: ThreadTexts<'a>,
     programs: Option<Programs<'a>>,
     /// By the number of an event: the text from category to the end of the line.
     line_ends: PerEvent<LineEnd<'a>>,
     messages: Messages<'a>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> JsonLines<'a> {
     /// A writer for events of this timeline.
-    pub fn new(at: &'a dyn Source) -> Lines<'a> {
-        Lines {
+    pub fn new(at: &'a dyn Source) -> JsonLines<'a> {
+        JsonLines {
             at,
             clock: TwoForms::new(),
             interpolation: None,
             places: Vec::new(),
-            threads: Threads::new(at),
+            threads: ThreadTexts::new(at),
             programs: None,
             line_ends: PerEvent::new(),
             messages: Messages::new(at),
@@ -73,7 +73,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Adds the program of each event, if there are several.
-    pub fn among(mut self, programs: Option<Programs<'a>>) -> Lines<'a> {
+    pub fn among(mut self, programs: Option<Programs<'a>>) -> JsonLines<'a> {
         self.programs = programs;
         self
     }
@@ -129,7 +129,7 @@ impl<'a> Lines<'a> {
         self.at.time(event)
     }
 
-    /// See [`Threads::notice_renames`].
+    /// See [`ThreadTexts::notice_renames`].
     pub fn notice_renames(&mut self) {
         self.threads.notice_renames();
     }

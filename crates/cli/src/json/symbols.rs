@@ -5,16 +5,16 @@ use timeline::{Event, FieldType, Source, Value};
 use timeline_reading::json::push_quoted;
 
 /// The symbols of an event, as many as there is room for.
-pub struct Symbols<'a> {
+pub struct JsonSymbols<'a> {
     source: &'a dyn Source,
     event: &'a Event,
     room: usize,
 }
 
-impl<'a> Symbols<'a> {
+impl<'a> JsonSymbols<'a> {
     /// Of an event of this source.
-    pub fn new(source: &'a dyn Source, event: &'a Event) -> Symbols<'a> {
-        Symbols {
+    pub fn new(source: &'a dyn Source, event: &'a Event) -> JsonSymbols<'a> {
+        JsonSymbols {
             source,
             event,
             room: SYMBOLS,

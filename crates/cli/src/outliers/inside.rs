@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use timeline::{Event, EventId, Layout, Order, Source, SpanKey, ThreadRef};
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
-use timeline_latency::{Found, Series};
-use timeline_reading::{Log, Pairing, Request};
+use timeline_latency::{Measurement, Series};
+use timeline_reading::{Log, Request, SpanPairer};
 
 use crate::failure::Result;
 use crate::health;
@@ -14,7 +14,7 @@ use crate::health;
 pub struct Inside<'a> {
     source: &'a dyn Source,
     series: &'a [Series],
-    spans: &'a [Found],
+    spans: &'a [Measurement],
     /// The events of each span, and how many more there are.
     pub events: Vec<(Vec<Event>, u64)>,
     most: usize,
@@ -27,7 +27,12 @@ pub struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    pub fn new(log: &'a Log, series: &'a [Series], spans: &'a [Found], most: usize) -> Inside<'a> {
+    pub fn new(
+        log: &'a Log,
+        series: &'a [Series],
+        spans: &'a [Measurement],
+        most: usize,
+    ) -> Inside<'a> {
         let mut threads = HashMap::<_, Vec<usize>>::new();
         let mut keyed = Vec::new();
         for (number, span) in spans.iter().enumerate() {
@@ -56,7 +61,7 @@ impl<'a> Inside<'a> {
         let times = self.spans.iter().map(|span| (span.begin, span.end));
         let select = Times(times.collect());
         let mut stream = log.stream_of(Request::new(Order::OldestFirst), select);
-        let mut pairing = Pairing::new(self.source);
+        let mut pairing = SpanPairer::new(self.source);
         for mut event in stream.by_ref() {
             pairing.add(&mut event);
             self.add(&event);

@@ -11,7 +11,7 @@ use timeline_latency::Series;
 use timeline_reading::Extent;
 
 use crate::args::{ANY, Example, number};
-use crate::durations::{self, Durations, Finding};
+use crate::durations::{self, DurationArgs, Finding};
 use crate::failure::Result;
 use crate::filters::Filters;
 use crate::output;
@@ -21,7 +21,7 @@ use crate::unmatched;
 use crate::verb::Verb;
 
 use inside::Inside;
-use print::Printer;
+use print::OutlierPrinter;
 use slowest::Slowest;
 
 /// Show the slowest spans of a timeline or an archive, with the events in each
@@ -69,7 +69,7 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    durations: Durations,
+    durations: DurationArgs,
 
     #[command(flatten)]
     filters: Filters,
@@ -138,7 +138,7 @@ fn run(args: &Args) -> Result {
         inside.read(&log)?;
     }
     let mut out = output::stdout();
-    let mut printer = Printer::new(&log);
+    let mut printer = OutlierPrinter::new(&log);
     for (number, span) in spans.iter().enumerate() {
         let (events, more) = &inside.events[number];
         let series = &series[span.series];

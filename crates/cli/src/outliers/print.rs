@@ -7,27 +7,27 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use timeline::dump::{FRAME, Messages, Text, printable, printable_line, stack, took};
 use timeline::{Definition, Edge, Event, EventId, Nanoseconds, Pairing, Source};
-use timeline_latency::{Found, Series};
+use timeline_latency::{Measurement, Series};
 use timeline_reading::json::{to_string, value};
 use timeline_reading::{Log, Programs};
 
 use crate::failure::Result;
 use crate::format::things;
-use crate::json::Lines;
+use crate::json::JsonLines;
 use crate::output;
 use crate::style::Theme;
 use crate::thread_columns::thread_name;
-use crate::time::{Form, WallClock};
+use crate::time::{TimeFormat, WallClock};
 
 /// Columns of the time since the begin.
 const TIME: usize = 14;
 
-pub struct Printer<'a> {
+pub struct OutlierPrinter<'a> {
     source: &'a dyn Source,
     programs: Option<Programs<'a>>,
     theme: Theme,
     messages: Messages<'a>,
-    lines: Lines<'a>,
+    lines: JsonLines<'a>,
     local: WallClock,
     utc: WallClock,
     /// Of definitions, which of them begin or end a span of a thread.
@@ -35,17 +35,17 @@ pub struct Printer<'a> {
     line: Text,
 }
 
-impl<'a> Printer<'a> {
-    pub fn new(log: &'a Log) -> Printer<'a> {
+impl<'a> OutlierPrinter<'a> {
+    pub fn new(log: &'a Log) -> OutlierPrinter<'a> {
         let (source, programs) = (log.source(), log.programs());
-        Printer {
+        OutlierPrinter {
             source,
             programs,
             theme: output::theme(),
             messages: Messages::new(source),
-            lines: Lines::new(source).among(programs),
-            local: WallClock::new(Form::DateTime),
-            utc: WallClock::new(Form::Rfc3339),
+            lines: JsonLines::new(source).among(programs),
+            local: WallClock::new(TimeFormat::DateTime),
+            utc: WallClock::new(TimeFormat::Rfc3339),
             edges: HashMap::new(),
             line: Text::new(),
         }
@@ -54,7 +54,7 @@ impl<'a> Printer<'a> {
     /// Prints a span under its number, and its events.
     pub fn text(
         &mut self,
-        (number, series, span): (usize, &Series, &Found),
+        (number, series, span): (usize, &Series, &Measurement),
         (events, more): (&[Event], u64),
         out: &mut impl Write,
     ) -> Result {
@@ -125,7 +125,7 @@ impl<'a> Printer<'a> {
     /// Prints a span with its events as one object.
     pub fn json(
         &mut self,
-        (series, span): (&Series, &Found),
+        (series, span): (&Series, &Measurement),
         (events, more): (&[Event], u64),
         out: &mut impl Write,
     ) -> Result {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use timeline_latency::Found;
+use timeline_latency::Measurement;
 
 /// Keeps the longest; of equal ones, those that ended first.
 pub struct Slowest {
@@ -14,7 +14,7 @@ pub struct Slowest {
 
 struct ByDuration {
     number: u64,
-    found: Found,
+    found: Measurement,
 }
 
 impl ByDuration {
@@ -53,7 +53,7 @@ impl Slowest {
         }
     }
 
-    pub fn add(&mut self, found: Found) {
+    pub fn add(&mut self, found: Measurement) {
         self.seen += 1;
         let least = self.kept.peek();
         let is_full = self.kept.len() >= self.most;
@@ -68,7 +68,7 @@ impl Slowest {
     }
 
     /// The longest first.
-    pub fn into_sorted(self) -> Vec<Found> {
+    pub fn into_sorted(self) -> Vec<Measurement> {
         let sorted = self.kept.into_sorted_vec().into_iter();
         sorted.map(|Reverse(kept)| kept.found).collect()
     }
@@ -86,7 +86,7 @@ mod tests {
             values in prop::collection::vec(0_u64..20, 0..60), most in 0_usize..12,
         ) {
             let mut slowest = Slowest::new(most);
-            let found = |(number, value): (usize, u64)| Found {
+            let found = |(number, value): (usize, u64)| Measurement {
                 series: 0,
                 begin: 0,
                 end: number as u64,

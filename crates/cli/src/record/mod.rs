@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::{Attached, is_former};
-use timeline_archive::{Form, Fsync, Keeping, Output, Recorder, Totals};
+use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder, Totals};
 use timeline_reading::Log;
 use timeline_search::Query;
 
@@ -25,7 +25,7 @@ use crate::filters::Filters;
 use crate::format::{Bytes, Count, things};
 use crate::output;
 use crate::permission;
-use crate::restart::{self, Ended};
+use crate::restart::{self, FollowEnd};
 use crate::signals::{self, Pause, Signals, Woken};
 use crate::target::Target;
 use crate::time::parse_duration;
@@ -33,7 +33,7 @@ use crate::unmatched;
 use crate::unread_lines;
 use crate::verb::Verb;
 use crate::waiting;
-use progress::{Progress, State};
+use progress::{RecordProgress, RecordStatus};
 use runs::{RunId, Watch, run_id};
 use size::parse_file_size;
 
@@ -155,7 +155,7 @@ impl Args {
             keep_size: self.keep_size,
             fsync: self.fsync,
         };
-        if keeping.rotates() && !Output::is_directory(&self.output) {
+        if keeping.rotates() && !ArchiveOutput::is_directory(&self.output) {
             let name = self.output.display();
             return Err(Failure::misuse(format!(
                 "--rotate-size, --rotate-every and --keep-size are for a directory; write -o \
@@ -223,7 +223,7 @@ fn run(args: &Args) -> Result {
         totals: Totals::default(),
         until: None,
         left: 0,
-        progress: Progress::new(),
+        progress: RecordProgress::new(),
         trouble: None,
         has_begun: false,
     };
@@ -239,10 +239,10 @@ fn run(args: &Args) -> Result {
 
 /// Opens the output. Waits as long as there is no room for it, as a recorder does that runs
 /// already; a signal ends that.
-fn open_output(args: &Args, keeping: Keeping, signals: &Signals) -> Result<Output> {
+fn open_output(args: &Args, keeping: Keeping, signals: &Signals) -> Result<ArchiveOutput> {
     let mut told = false;
     loop {
-        let error = match Output::open(&args.output, keeping) {
+        let error = match ArchiveOutput::open(&args.output, keeping) {
             Ok(output) => {
                 if told {
                     output::say("recording begins");
@@ -270,14 +270,14 @@ struct Recording<'a> {
     args: &'a Args,
     query: &'a Query,
     signals: &'a Signals,
-    output: Output,
+    output: ArchiveOutput,
     /// The results of earlier runs.
     totals: Totals,
     /// The time at which the recorder stops reading the ring, after a signal.
     until: Option<Instant>,
     /// Entries that were in the ring at the signal, and stay unread.
     left: u64,
-    progress: Progress,
+    progress: RecordProgress,
     /// The failing step that was reported.
     trouble: Option<&'static str>,
     /// Whether it was said that it began.
@@ -296,8 +296,8 @@ impl Recording<'_> {
             let ended = self.record(&at, before.as_ref())?;
             unread_lines::tell(&at);
             match ended {
-                Ended::Done => return Ok(()),
-                Ended::Replaced(next) => {
+                FollowEnd::Done => return Ok(()),
+                FollowEnd::Replaced(next) => {
                     restart::report(&at, &next);
                     last = Some(run_id(&at));
                     at = next.into();
@@ -318,7 +318,7 @@ impl Recording<'_> {
     }
 
     /// Records one run until it ends. `before` is the run right before it, if that is known.
-    fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<Ended> {
+    fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<FollowEnd> {
         let form = match self.args.plain {
             true => Form::Plain,
             false => Form::Blocks,
@@ -336,7 +336,7 @@ impl Recording<'_> {
             // this check.
             if watch.restart.is_due() {
                 next = next.or_else(|| watch.next());
-                self.progress.show(&State {
+                self.progress.show(&RecordStatus {
                     totals: sum(&self.totals, &recorder.totals()),
                     unread: recorder.unread(),
                     entries: watch.entries,
@@ -361,16 +361,16 @@ impl Recording<'_> {
             }
             // Nobody who waits for this recorder can lift its limit.
             if watch.is_done && recorder.is_limited() {
-                break Ended::Done;
+                break FollowEnd::Done;
             }
             // A run is not done while events wait for room.
             let ends = watch.is_done || next.is_some();
             let idle = !new && ends && recorder.flush();
             if idle && watch.is_done {
-                break Ended::Done;
+                break FollowEnd::Done;
             }
             if idle && let Some(next) = next {
-                break Ended::Replaced(Box::new(next));
+                break FollowEnd::Replaced(Box::new(next));
             }
             let pause = match pause.after(new) {
                 pause if recorder.is_watched() => pause.min(WATCHED),
@@ -379,7 +379,7 @@ impl Recording<'_> {
             if self.signals.wait_for_signal(pause) == Woken::Interrupted {
                 let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
                 left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
-                break Ended::Done;
+                break FollowEnd::Done;
             }
         };
         // Without room, waiting events count as missed, and so do those behind them in the ring.

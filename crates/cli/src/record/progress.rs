@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use terminal_size::terminal_size_of;
 use timeline_archive::Totals;
 
-use crate::format::{Bytes, Count, Rate, percent, things};
+use crate::format::{Bytes, Count, MetricNumber, percent, things};
 
 /// The time over which the rate is measured.
 const RECENT: Duration = Duration::from_secs(2);
 
 /// The line.
-pub struct Progress {
+pub struct RecordProgress {
     shown: bool,
     /// Times, and the numbers of events at them.
     looks: VecDeque<(Instant, u64)>,
 }
 
 /// The state that is shown.
-pub struct State {
+pub struct RecordStatus {
     /// The results so far.
     pub totals: Totals,
     /// Entries of the ring that are not read.
@@ -33,17 +33,17 @@ pub struct State {
     pub filtered: bool,
 }
 
-impl Progress {
+impl RecordProgress {
     /// A line that is not shown yet.
-    pub fn new() -> Progress {
-        Progress {
+    pub fn new() -> RecordProgress {
+        RecordProgress {
             shown: false,
             looks: VecDeque::new(),
         }
     }
 
     /// Shows the state, if there is a terminal.
-    pub fn show(&mut self, state: &State) {
+    pub fn show(&mut self, state: &RecordStatus) {
         let mut terminal = std::io::stderr().lock();
         if !terminal.is_terminal() {
             return;
@@ -57,10 +57,10 @@ impl Progress {
 
     /// The text of the line, as far as it fits: a longer line would wrap, and stay when the next
     /// one is written.
-    fn line(&mut self, state: &State, width: usize, now: Instant) -> String {
-        let State { totals, .. } = state;
+    fn line(&mut self, state: &RecordStatus, width: usize, now: Instant) -> String {
+        let RecordStatus { totals, .. } = state;
         let events = things(totals.events, "event");
-        let rate = Rate(self.rate(totals.events, now));
+        let rate = MetricNumber(self.rate(totals.events, now));
         let size = Bytes(totals.bytes);
         // Entries beyond the size of the ring are overwritten.
         let gone = state.unread.saturating_sub(state.entries);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_line_tells_what_happens_now() {
-        let mut progress = Progress::new();
+        let mut progress = RecordProgress::new();
         let begin = Instant::now();
         let mut at = |seconds, events, unread, full| {
             let totals = Totals {
@@ -135,7 +135,7 @@ mod tests {
                 bytes: 5 << 20,
                 ..Totals::default()
             };
-            let state = State {
+            let state = RecordStatus {
                 totals,
                 unread,
                 entries: 1000,
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_line_fits_the_terminal() {
-        let state = State {
+        let state = RecordStatus {
             totals: Totals {
                 events: 12_000,
                 missed: 7,
@@ -177,7 +177,7 @@ mod tests {
             full: true,
             filtered: false,
         };
-        let mut progress = Progress::new();
+        let mut progress = RecordProgress::new();
         let now = Instant::now();
         let mut at = |width| progress.line(&state, width, now);
         let whole = "12,000 events, 0/s, 5 MiB, 50% of the ring unread, 7 missed, no room to write";
@@ -209,14 +209,14 @@ mod tests {
             left_out: 3_400,
             ..Totals::default()
         };
-        let state = State {
+        let state = RecordStatus {
             totals,
             unread: 0,
             entries: 1000,
             full: true,
             filtered: true,
         };
-        let mut progress = Progress::new();
+        let mut progress = RecordProgress::new();
         let mut at = |width| progress.line(&state, width, Instant::now());
         assert_eq!(
             at(200),

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use timeline::{Attached, is_former};
-use timeline_archive::{Change, Preamble, Recorder};
+use timeline_archive::{FileChange, Preamble, Recorder};
 
 use super::Args;
-use super::progress::Progress;
+use super::progress::RecordProgress;
 use crate::output;
 use crate::permission;
 use crate::time::{self, WallClock};
@@ -48,16 +48,22 @@ pub fn passed_over(passed: &Path, present: &Path) {
 }
 
 /// Says that the file was opened again.
-pub fn change(change: Change, output: &Path) {
+pub fn change(change: FileChange, output: &Path) {
     let output = output.display();
     output::say(match change {
-        Change::Gone => format!("{output} was removed or moved; recording continues in a new file"),
-        Change::Cut => format!("{output} was truncated; recording continues at its end"),
+        FileChange::Gone => {
+            format!("{output} was removed or moved; recording continues in a new file")
+        }
+        FileChange::Cut => format!("{output} was truncated; recording continues at its end"),
     });
 }
 
 /// Reports once that a step fails, and that it works again.
-pub fn trouble(told: &mut Option<&'static str>, progress: &mut Progress, recorder: &mut Recorder) {
+pub fn trouble(
+    told: &mut Option<&'static str>,
+    progress: &mut RecordProgress,
+    recorder: &mut Recorder,
+) {
     let trouble = recorder.trouble();
     let doing = trouble.map(|trouble| trouble.doing);
     if doing == *told {
@@ -79,7 +85,7 @@ fn moment(created: Option<u64>) -> String {
     let Some(created) = created else {
         return "an unknown time".into();
     };
-    let mut clock = WallClock::new(time::Form::DateTime);
+    let mut clock = WallClock::new(time::TimeFormat::DateTime);
     let text = clock.format(created);
     text.split('.').next().unwrap_or_default().to_string()
 }

@@ -6,7 +6,9 @@ use std::io::Write;
 use timeline::dump::{Messages, Text, printable};
 use timeline::{Event, Order, Source};
 use timeline_reading::{EventTime, Log, Sieve};
-use timeline_search::{Index, LineNumbers, Needle, Query, Selection, line_count, message_lines};
+use timeline_search::{
+    Index, LineNumbers, Needle, PageSelection, Query, line_count, message_lines,
+};
 
 use super::Args;
 use super::stats::Stats;
@@ -146,7 +148,7 @@ impl<'a> Search<'a> {
     }
 
     /// The events that have to be read.
-    pub fn choose(&mut self, index: &mut Index, stats: &mut Stats) -> Selection {
+    pub fn choose(&mut self, index: &mut Index, stats: &mut Stats) -> PageSelection {
         let context = self.before_most.max(self.after_most);
         let context = (context > 0 || self.has_numbers).then_some(context);
         let candidates = index.candidates(self.needle, self.order, context);

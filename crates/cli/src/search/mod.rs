@@ -15,10 +15,10 @@ use std::time::Instant;
 use timeline::{Attached, Order};
 use timeline_archive::Select;
 use timeline_reading::{Extent, Log, Request, Stream};
-use timeline_search::{Case, Counted, Index, Needle, Query, Selection};
+use timeline_search::{Case, Index, Needle, PageSelection, Query, ReadCounter};
 
 use crate::args::{ANY, Example, number};
-use crate::columns::Shown;
+use crate::columns::TextOptions;
 use crate::failure::{Failure, Result};
 use crate::filters::{Filters, report_missed};
 use crate::health;
@@ -156,7 +156,7 @@ pub struct Args {
     stats: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    shown: TextOptions,
 
     #[command(flatten)]
     filters: Filters,
@@ -347,7 +347,7 @@ fn search(
         let rest = index.map(Index::rest);
         search.count_lines(stream(log, Order::OldestFirst, rest), index);
     }
-    let counted = log.archive().filter(|_| args.stats).map(Counted::new);
+    let counted = log.archive().filter(|_| args.stats).map(ReadCounter::new);
     search_events(&mut search, log, query, (selection, counted.as_ref()), out)?;
     (stats.looked_at, stats.made) = (search.looked_at, search.made);
     if let (Some(archive), Some(counted)) = (log.archive(), &counted) {
@@ -365,7 +365,7 @@ fn search_events(
     search: &mut Search,
     log: &Log,
     query: &Query,
-    (selection, counted): (Option<Selection>, Option<&Counted>),
+    (selection, counted): (Option<PageSelection>, Option<&ReadCounter>),
     out: &mut impl Write,
 ) -> Result {
     let (needed, all) = (search.query(log, query), search.all_conditions(query));
@@ -408,7 +408,7 @@ fn report(search: &mut Search, mut stream: Stream, query: &Query, out: &mut impl
 }
 
 /// The selected events; all if there is no selection.
-fn stream(log: &Log, order: Order, selection: Option<Selection>) -> Stream<'_> {
+fn stream(log: &Log, order: Order, selection: Option<PageSelection>) -> Stream<'_> {
     match selection {
         Some(selection) => log.stream_of(Request::new(order), selection),
         None => log.stream(Request::new(order)),

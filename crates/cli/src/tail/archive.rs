@@ -2,45 +2,45 @@
 
 use timeline::{Event, Order};
 use timeline_archive::Archive;
-use timeline_reading::{Merge, Pairing, Request, Sieve};
+use timeline_reading::{LogMerge, Request, Sieve, SpanPairer};
 
-use super::origin::{Look, Origin};
+use super::origin::{PollResult, TailOrigin};
 use crate::failure::Result;
-use crate::growth::Growth;
+use crate::growth::GrowthReader;
 use crate::health;
-use crate::restart::Ended;
+use crate::restart::FollowEnd;
 
 /// Reads the events of one archive until no recorder writes any more.
-pub struct Recorded<'a> {
+pub struct ArchiveTail<'a> {
     /// The newest, until they are taken.
     first: Option<Vec<Event>>,
-    growth: Growth<'a>,
+    growth: GrowthReader<'a>,
     sieve: Sieve<'a>,
-    pairing: Pairing<'a>,
+    pairing: SpanPairer<'a>,
 }
 
-impl<'a> Recorded<'a> {
+impl<'a> ArchiveTail<'a> {
     /// Begins with the newest events that are asked for.
-    pub fn new(archive: &'a Archive, origin: &'a Origin<'_>) -> Result<Recorded<'a>> {
+    pub fn new(archive: &'a Archive, origin: &'a TailOrigin<'_>) -> Result<ArchiveTail<'a>> {
         let first = newest(origin)?;
-        let mut pairing = Pairing::new(archive);
+        let mut pairing = SpanPairer::new(archive);
         // They have their durations. Those that begin among them may end later.
         for event in &first {
             pairing.note(event);
         }
-        Ok(Recorded {
+        Ok(ArchiveTail {
             first: Some(first),
-            growth: Growth::of(archive)?,
+            growth: GrowthReader::of(archive)?,
             sieve: Sieve::new(origin.query, archive),
             pairing,
         })
     }
 
     /// Appends new events to the batch, as far as they are wanted.
-    pub fn look(&mut self, batch: &mut Vec<Event>) -> Result<Look> {
+    pub fn look(&mut self, batch: &mut Vec<Event>) -> Result<PollResult> {
         if let Some(first) = self.first.take() {
             batch.extend(first);
-            return Ok(Look::default());
+            return Ok(PollResult::default());
         }
         // Before the last look, so that no event is left that was recorded before this check.
         let is_recorded = self.growth.is_recorded();
@@ -54,22 +54,22 @@ impl<'a> Recorded<'a> {
             place += 1;
             place <= known || self.sieve.wants(event)
         });
-        Ok(Look {
+        Ok(PollResult {
             lacks,
             is_idle,
-            end: (is_idle && !is_recorded).then_some(Ended::Done),
+            end: (is_idle && !is_recorded).then_some(FollowEnd::Done),
         })
     }
 }
 
 /// The important events and the newest others, oldest first; none if a signal came.
-fn newest(origin: &Origin) -> Result<Vec<Event>> {
+fn newest(origin: &TailOrigin) -> Result<Vec<Event>> {
     // All of a large archive is read if few of its events are wanted.
     let is_cancelled = || origin.signals.count() > 0;
     let request = Request::new(Order::OldestFirst).query(origin.query);
     let request = request.with_durations().unless(&is_cancelled);
     let most = origin.first.unwrap_or(usize::MAX);
-    let mut merge = Merge::new([&origin.log], request, Some(most));
+    let mut merge = LogMerge::new([&origin.log], request, Some(most));
     let newest: Vec<Event> = merge.by_ref().map(|one| one.event).collect();
     if is_cancelled() {
         return Ok(Vec::new());

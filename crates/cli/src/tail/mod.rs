@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use timeline_reading::{Extent, Log};
 
 use crate::args::{ANY, Example, number};
-use crate::columns::Shown;
+use crate::columns::TextOptions;
 use crate::failure::Result;
 use crate::filters::Filters;
 use crate::format::things;
@@ -25,7 +25,7 @@ use crate::recovery::Executables;
 use crate::signals::Signals;
 use crate::target::Target;
 use crate::verb::Verb;
-use origin::Origin;
+use origin::TailOrigin;
 use together::Together;
 
 /// Follow a timeline: print events as they are logged, until interrupted
@@ -74,7 +74,7 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    shown: Shown,
+    shown: TextOptions,
 
     #[command(flatten)]
     filters: Filters,
@@ -140,7 +140,7 @@ fn run(args: &Args) -> Result {
     let logs: Vec<Log> = logs.collect::<Result<_>>()?;
     let query = args.filters.query();
     let signals = Signals::catch()?;
-    let origins = logs.into_iter().map(|log| Origin {
+    let origins = logs.into_iter().map(|log| TailOrigin {
         log,
         args,
         query: &query,

@@ -5,11 +5,11 @@ use timeline_reading::Log;
 use timeline_search::Query;
 
 use super::Args;
-use crate::restart::Ended;
+use crate::restart::FollowEnd;
 use crate::signals::Signals;
 
 /// What a part is made of.
-pub struct Origin<'q> {
+pub struct TailOrigin<'q> {
     pub log: Log,
     pub args: &'q Args,
     pub query: &'q Query,
@@ -20,11 +20,11 @@ pub struct Origin<'q> {
 
 /// What came of a look at new events.
 #[derive(Default)]
-pub struct Look {
+pub struct PollResult {
     /// What is missing.
     pub lacks: Vec<Lack>,
     /// Whether nothing was new.
     pub is_idle: bool,
     /// Whether no more comes of it.
-    pub end: Option<Ended>,
+    pub end: Option<FollowEnd>,
 }

@@ -4,55 +4,55 @@ use self_cell::self_cell;
 use timeline::Event;
 use timeline_reading::{EventTime, Holder};
 
-use super::archive::Recorded;
-use super::origin::{Look, Origin};
-use super::printer::Printer;
-use super::ring::Ring;
+use super::archive::ArchiveTail;
+use super::origin::{PollResult, TailOrigin};
+use super::printer::TailPrinter;
+use super::ring::RingTail;
 use crate::failure::Result;
 
 /// What reads its events, and what shows them.
 struct Following<'a> {
     reader: Reader<'a>,
-    printer: Printer<'a>,
+    printer: TailPrinter<'a>,
 }
 
 enum Reader<'a> {
-    Ring(Box<Ring<'a>>),
-    Archive(Box<Recorded<'a>>),
+    Ring(Box<RingTail<'a>>),
+    Archive(Box<ArchiveTail<'a>>),
 }
 
 self_cell!(
     struct Cell<'q> {
-        owner: Box<Origin<'q>>,
+        owner: Box<TailOrigin<'q>>,
         #[not_covariant]
         dependent: Following,
     }
 );
 
 /// A timeline or an archive that is followed.
-pub struct Part<'q>(Cell<'q>);
+pub struct TailSource<'q>(Cell<'q>);
 
-impl<'q> Part<'q> {
-    pub fn new(origin: Origin<'q>) -> Result<Part<'q>> {
+impl<'q> TailSource<'q> {
+    pub fn new(origin: TailOrigin<'q>) -> Result<TailSource<'q>> {
         let cell = Cell::try_new(Box::new(origin), |origin| {
             let reader = match origin.log.holder() {
-                Holder::Ring(at) => Reader::Ring(Box::new(Ring::new(at, origin))),
+                Holder::Ring(at) => Reader::Ring(Box::new(RingTail::new(at, origin))),
                 Holder::Archive(archive) => {
-                    Reader::Archive(Box::new(Recorded::new(archive, origin)?))
+                    Reader::Archive(Box::new(ArchiveTail::new(archive, origin)?))
                 }
             };
-            let printer = Printer::new(origin);
+            let printer = TailPrinter::new(origin);
             Ok(Following { reader, printer })
         });
-        cell.map(Part)
+        cell.map(TailSource)
     }
 
-    pub fn origin(&self) -> &Origin<'q> {
+    pub fn origin(&self) -> &TailOrigin<'q> {
         self.0.borrow_owner()
     }
 
     /// Appends new events, as far as they are wanted, and says when they were logged.
-    pub fn look(&mut self, new: &mut Vec<(Event, EventTime)>) -> Result<Look> {
+    pub fn look(&mut self, new: &mut Vec<(Event, EventTime)>) -> Result<PollResult> {
         self.0.with_dependent_mut(|origin, following| {
             let mut batch = Vec::new();
             let look = match &mut following.reader {
@@ -69,7 +69,7 @@ impl<'q> Part<'q> {
     }
 
     /// Does something with what shows its events.
-    pub fn printed<T>(&mut self, print: impl FnOnce(&mut Printer) -> T) -> T {
+    pub fn printed<T>(&mut self, print: impl FnOnce(&mut TailPrinter) -> T) -> T {
         self.0
             .with_dependent_mut(|_, following| print(&mut following.printer))
     }

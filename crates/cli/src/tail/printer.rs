@@ -6,14 +6,14 @@ use timeline::{Event, dump::Text};
 use timeline_reading::json::to_string;
 use timeline_reading::{EventTime, Programs};
 
-use super::origin::Origin;
+use super::origin::TailOrigin;
 use crate::columns::Column;
 use crate::failure::INFALLIBLE;
-use crate::json::Lines;
+use crate::json::JsonLines;
 use crate::text_lines::TextLines;
 
 /// Writes the events of one timeline or archive.
-pub struct Printer<'a> {
+pub struct TailPrinter<'a> {
     writer: Writer<'a>,
     /// The event before, from which the cycles count.
     before: Option<Event>,
@@ -23,7 +23,7 @@ pub struct Printer<'a> {
 
 enum Writer<'a> {
     Json {
-        lines: Box<Lines<'a>>,
+        lines: Box<JsonLines<'a>>,
         /// The name of the part, quoted, if there are several.
         path: Option<String>,
     },
@@ -41,15 +41,15 @@ pub struct Before {
     pub is_own: bool,
 }
 
-impl<'a> Printer<'a> {
+impl<'a> TailPrinter<'a> {
     /// A printer for the events of a log.
-    pub fn new(origin: &'a Origin) -> Printer<'a> {
+    pub fn new(origin: &'a TailOrigin) -> TailPrinter<'a> {
         let (log, args) = (&origin.log, origin.args);
         let (at, programs) = (log.source(), log.programs());
         let path = log.path().display().to_string();
         let writer = match args.json {
             true => Writer::Json {
-                lines: Box::new(Lines::new(at).among(programs)),
+                lines: Box::new(JsonLines::new(at).among(programs)),
                 path: args.is_of_several().then(|| to_string(&path)),
             },
             false => {
@@ -66,7 +66,7 @@ impl<'a> Printer<'a> {
                 Writer::Text(Box::new(lines.among(programs).named(&path)))
             }
         };
-        Printer {
+        TailPrinter {
             writer,
             before: None,
             programs,

@@ -2,27 +2,27 @@
 
 use timeline::{Attached, Event, Follow, FollowFrom};
 use timeline_latency::intervals::Lack;
-use timeline_reading::{Pairing, Sieve};
+use timeline_reading::{Sieve, SpanPairer};
 
-use super::origin::{Look, Origin};
+use super::origin::{PollResult, TailOrigin};
 use crate::failure::Result;
-use crate::restart::{Ended, Restart};
+use crate::restart::{FollowEnd, Restart};
 
 /// Reads the events of one timeline until it ends.
-pub struct Ring<'a> {
+pub struct RingTail<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
     sieve: Sieve<'a>,
-    pairing: Pairing<'a>,
+    pairing: SpanPairer<'a>,
     /// How many events to begin with, until they are found among those that the ring holds.
     first: Option<usize>,
     restart: Restart<'a>,
     next: Option<Attached>,
 }
 
-impl<'a> Ring<'a> {
+impl<'a> RingTail<'a> {
     /// Begins with the newest events that are asked for, or else with all of the ring.
-    pub fn new(at: &'a Attached, origin: &'a Origin<'_>) -> Ring<'a> {
+    pub fn new(at: &'a Attached, origin: &'a TailOrigin<'_>) -> RingTail<'a> {
         let sieve = Sieve::new(origin.query, at);
         let from = match origin.first {
             None => FollowFrom::Start,
@@ -31,19 +31,19 @@ impl<'a> Ring<'a> {
             Some(1..) => FollowFrom::Oldest,
             Some(0) => FollowFrom::Now,
         };
-        Ring {
+        RingTail {
             at,
             follow: at.follow(from),
             first: origin.first.filter(|_| from == FollowFrom::Oldest),
             sieve,
-            pairing: Pairing::new(at),
+            pairing: SpanPairer::new(at),
             restart: Restart::new(at, origin.log.path()),
             next: None,
         }
     }
 
     /// Appends new events to the batch, as far as they are wanted.
-    pub fn look(&mut self, batch: &mut Vec<Event>) -> Result<Look> {
+    pub fn look(&mut self, batch: &mut Vec<Event>) -> Result<PollResult> {
         // Before the last look, so that no event is left that was logged before this check.
         if !self.at.is_snapshot() && self.next.is_none() && self.restart.is_due() {
             self.next = self.restart.next();
@@ -57,8 +57,8 @@ impl<'a> Ring<'a> {
         };
         self.at.intact()?;
         let end = match is_idle {
-            true if self.next.is_some() => self.next.take().map(Box::new).map(Ended::Replaced),
-            true if self.at.is_snapshot() => Some(Ended::Done),
+            true if self.next.is_some() => self.next.take().map(Box::new).map(FollowEnd::Replaced),
+            true if self.at.is_snapshot() => Some(FollowEnd::Done),
             _ => None,
         };
         let lacks = if missed > 0 {
@@ -66,7 +66,7 @@ impl<'a> Ring<'a> {
         } else {
             Vec::new()
         };
-        Ok(Look {
+        Ok(PollResult {
             lacks,
             is_idle,
             end,

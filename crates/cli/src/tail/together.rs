@@ -11,12 +11,12 @@ use timeline::Event;
 use timeline_latency::intervals::Lack;
 use timeline_reading::{EventTime, Log};
 
-use super::origin::Origin;
-use super::part::Part;
+use super::origin::TailOrigin;
+use super::part::TailSource;
 use super::printer::Before;
 use crate::failure::{Failure, Result};
 use crate::growth;
-use crate::restart::{self, Ended};
+use crate::restart::{self, FollowEnd};
 use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
 use crate::unmatched;
 
@@ -32,19 +32,19 @@ pub struct Together<'q> {
 
 /// One of them.
 struct Place<'q> {
-    part: Part<'q>,
+    part: TailSource<'q>,
     /// Events that are not printed yet, and how many of them may be.
     waiting: VecDeque<(Event, EventTime)>,
     ready: usize,
-    end: Option<Ended>,
+    end: Option<FollowEnd>,
 }
 
 impl<'q> Together<'q> {
     /// At least one.
-    pub fn new(origins: impl Iterator<Item = Origin<'q>>) -> Result<Together<'q>> {
+    pub fn new(origins: impl Iterator<Item = TailOrigin<'q>>) -> Result<Together<'q>> {
         let place = |origin| -> Result<Place> {
             Ok(Place {
-                part: Part::new(origin)?,
+                part: TailSource::new(origin)?,
                 waiting: VecDeque::new(),
                 ready: 0,
                 end: None,
@@ -206,8 +206,8 @@ impl<'q> Together<'q> {
         let mut is_over = true;
         for place in &mut self.places {
             let is_empty = place.waiting.is_empty();
-            if is_empty && matches!(place.end, Some(Ended::Replaced(_))) {
-                let Some(Ended::Replaced(next)) = place.end.take() else {
+            if is_empty && matches!(place.end, Some(FollowEnd::Replaced(_))) {
+                let Some(FollowEnd::Replaced(next)) = place.end.take() else {
                     continue;
                 };
                 let origin = place.part.origin();
@@ -216,7 +216,7 @@ impl<'q> Together<'q> {
                 }
                 // The next event comes after none: its ticks may be of another clock.
                 self.before.last = None;
-                place.part = Part::new(Origin {
+                place.part = TailSource::new(TailOrigin {
                     log: Log::of_ring(origin.log.path(), next),
                     // Even its first events are wanted, and missed if they are overwritten.
                     first: None,

@@ -7,28 +7,32 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use timeline::dump::printable;
-use timeline_latency::{Condition, Fired, Seen};
+use timeline_latency::{Condition, Firing, FiringValue};
 
 use crate::output;
-use crate::time::{Form, WallClock};
+use crate::time::{TimeFormat, WallClock};
 
 /// What a command learns of a firing.
 pub type Environment = Vec<(&'static str, OsString)>;
 
 /// The variables of a firing.
-pub fn environment(path: &Path, condition: &Condition, fired: &Fired) -> Environment {
+pub fn environment(path: &Path, condition: &Condition, fired: &Firing) -> Environment {
     let mut all: Environment = vec![
         ("TIMELINE_PATH", path.into()),
         ("TIMELINE_CONDITION", condition.to_string().into()),
         ("TIMELINE_NAME", text(&fired.name)),
         ("TIMELINE_UNIX_NS", fired.time.to_string().into()),
     ];
-    let time = WallClock::new(Form::Rfc3339).format(fired.time).to_owned();
+    let time = WallClock::new(TimeFormat::Rfc3339)
+        .format(fired.time)
+        .to_owned();
     all.push(("TIMELINE_TIME", time.into()));
     match fired.seen {
-        Seen::Nanoseconds(nanos) => all.push(("TIMELINE_VALUE_NS", nanos.to_string().into())),
-        Seen::PerSecond(rate) => all.push(("TIMELINE_RATE", rate.to_string().into())),
-        Seen::Event => {}
+        FiringValue::Nanoseconds(nanos) => {
+            all.push(("TIMELINE_VALUE_NS", nanos.to_string().into()))
+        }
+        FiringValue::PerSecond(rate) => all.push(("TIMELINE_RATE", rate.to_string().into())),
+        FiringValue::Event => {}
     }
     if let Some(thread) = &fired.thread {
         all.push(("TIMELINE_TID", thread.tid.to_string().into()));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use timeline_latency::{Fired, Seen};
+use timeline_latency::{Firing, FiringValue};
 
 /// Most firings of a condition that are held back at a time; of others, only the number is known.
 const MOST_HELD: usize = 65_536;
@@ -28,7 +28,7 @@ struct Gate {
     /// Since the last one that went through.
     ignored_since: u64,
     /// Those that may still hold when the cooldown is over, the oldest first.
-    held: VecDeque<Fired>,
+    held: VecDeque<Firing>,
     /// How many were left when those that were over were last looked for.
     left: usize,
 }
@@ -46,7 +46,7 @@ impl Gates {
 
     /// Whether a firing at this time, in nanoseconds, goes through: then how many of its condition
     /// were ignored since the one before.
-    pub fn pass(&mut self, fired: &Fired, time: u64) -> Option<u64> {
+    pub fn pass(&mut self, fired: &Firing, time: u64) -> Option<u64> {
         if self.are_closed() {
             return None;
         }
@@ -63,7 +63,7 @@ impl Gates {
 
     /// What was held back and goes through at this time, one for each condition whose cooldown is
     /// over. `still` says what it is now, if it holds.
-    pub fn due(&mut self, time: u64, still: impl Fn(&Fired) -> Option<Fired>) -> Vec<Fired> {
+    pub fn due(&mut self, time: u64, still: impl Fn(&Firing) -> Option<Firing>) -> Vec<Firing> {
         let mut due = Vec::new();
         let most = self.most.map(|most| most.saturating_sub(self.fired()));
         for gate in &mut self.gates {
@@ -116,7 +116,7 @@ impl Gates {
 impl Gate {
     /// Drops what is over, before there is so much of it that no room is left for what is not. Each
     /// time, twice as much may have come as was left, so that little is looked at twice.
-    fn drop_over(&mut self, still: &impl Fn(&Fired) -> Option<Fired>) {
+    fn drop_over(&mut self, still: &impl Fn(&Firing) -> Option<Firing>) {
         if self.held.len() >= FEW_HELD.max(2 * self.left) {
             self.held.retain(|held| still(held).is_some());
             self.left = self.held.len();
@@ -124,12 +124,12 @@ impl Gate {
     }
 
     /// Counts one, and keeps it if it may hold longer than the cooldown.
-    fn hold(&mut self, fired: &Fired) {
+    fn hold(&mut self, fired: &Firing) {
         self.ignored += 1;
         self.ignored_since += 1;
         match (fired.seen, fired.begin, fired.end) {
             // An event, and a span that has ended, are over.
-            (Seen::Event, ..) | (_, _, Some(_)) => {}
+            (FiringValue::Event, ..) | (_, _, Some(_)) => {}
             (_, Some(_), None) if self.held.len() == MOST_HELD => {}
             (_, Some(_), None) => self.held.push_back(fired.clone()),
             // A condition that lasts is one thing.
@@ -142,8 +142,8 @@ impl Gate {
 mod tests {
     use super::*;
 
-    fn fired(condition: usize, seen: Seen, begin: Option<u64>) -> Fired {
-        Fired {
+    fn fired(condition: usize, seen: FiringValue, begin: Option<u64>) -> Firing {
+        Firing {
             condition,
             time: 0,
             name: String::new(),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn one_goes_through_and_others_are_counted() {
-        let event = |condition| fired(condition, Seen::Event, None);
+        let event = |condition| fired(condition, FiringValue::Event, None);
         let mut gates = Gates::new(1, 10, Some(3));
         let passed = [5, 6, 14, 15, 3, 40, 99].map(|time| gates.pass(&event(0), time));
         let expected = [Some(0), None, None, Some(2), None, Some(1), None];
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn what_still_holds_goes_through_when_the_cooldown_is_over() {
-        let lasting = |rate| fired(0, Seen::PerSecond(rate), None);
-        let open = |begin| fired(1, Seen::Nanoseconds(7), Some(begin));
+        let lasting = |rate| fired(0, FiringValue::PerSecond(rate), None);
+        let open = |begin| fired(1, FiringValue::Nanoseconds(7), Some(begin));
         let mut gates = Gates::new(2, 10, None);
         assert_eq!(gates.pass(&lasting(1.0), 100), Some(0));
         assert_eq!(gates.pass(&open(1), 102), Some(0));
@@ -189,14 +189,14 @@ mod tests {
             assert_eq!(gates.pass(&one, 105), None);
         }
         assert_eq!(gates.next(), Some(110));
-        let same = |held: &Fired| Some(held.clone());
+        let same = |held: &Firing| Some(held.clone());
         assert_eq!(gates.due(109, same), []);
         // Only the last of what is one thing.
         assert_eq!(gates.due(111, same), [lasting(3.0)]);
         assert_eq!(gates.pass(&lasting(3.0), 111), Some(1));
         assert_eq!(gates.next(), Some(112));
         // Of open spans, the first that is still open; the others wait for the next time.
-        let not_2 = |held: &Fired| (held.begin != Some(2)).then(|| held.clone());
+        let not_2 = |held: &Firing| (held.begin != Some(2)).then(|| held.clone());
         assert_eq!(gates.due(112, not_2), [open(3)]);
         assert_eq!(gates.pass(&open(3), 112), Some(2));
         assert_eq!(gates.due(121, same), []);
@@ -208,24 +208,24 @@ mod tests {
 
     #[test]
     fn what_is_over_leaves_room_for_what_still_holds() {
-        let open = |begin| fired(0, Seen::Nanoseconds(7), Some(begin));
+        let open = |begin| fired(0, FiringValue::Nanoseconds(7), Some(begin));
         let mut gates = Gates::new(1, 10, None);
         assert_eq!(gates.pass(&open(0), 100), Some(0));
         let hangs = MOST_HELD as u64 + 100;
         for number in 1..=hangs {
             assert_eq!(gates.pass(&open(number), 101), None);
-            let is_it = |held: &Fired| (held.begin == Some(number)).then(|| held.clone());
+            let is_it = |held: &Firing| (held.begin == Some(number)).then(|| held.clone());
             assert_eq!(gates.due(101, is_it), []);
             assert!(gates.gates[0].held.len() <= FEW_HELD);
         }
-        let hang = |held: &Fired| (held.begin == Some(hangs)).then(|| held.clone());
+        let hang = |held: &Firing| (held.begin == Some(hangs)).then(|| held.clone());
         assert_eq!(gates.due(110, hang), [open(hangs)]);
         assert_eq!(gates.pass(&open(hangs), 110), Some(hangs - 1));
     }
 
     #[test]
     fn what_comes_when_it_is_enough_stays_among_the_ignored() {
-        let lasting = |condition| fired(condition, Seen::PerSecond(1.0), None);
+        let lasting = |condition| fired(condition, FiringValue::PerSecond(1.0), None);
         let mut gates = Gates::new(2, 10, Some(3));
         for (condition, time, passed) in [(0, 1, true), (1, 2, true), (0, 3, false), (1, 4, false)]
         {

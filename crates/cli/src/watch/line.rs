@@ -7,16 +7,16 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use timeline::dump::printable;
-use timeline_latency::{Condition, Fired, Seen};
+use timeline_latency::{Condition, Firing, FiringValue};
 use timeline_reading::json::{self, write_line};
 
-use crate::format::Rate;
-use crate::output::{self, Line};
+use crate::format::MetricNumber;
+use crate::output::{self, TextLine};
 use crate::style::Theme;
-use crate::time::{Form, Span, WallClock};
+use crate::time::{HumanDuration, TimeFormat, WallClock};
 
 /// Prints firings.
-pub struct Printer {
+pub struct FiringPrinter {
     json: bool,
     theme: Theme,
     clock: WallClock,
@@ -49,14 +49,14 @@ enum Number {
     PerSecond(f64),
 }
 
-impl Printer {
+impl FiringPrinter {
     /// For people, or for programs.
-    pub fn new(json: bool) -> Printer {
+    pub fn new(json: bool) -> FiringPrinter {
         let form = match json {
-            true => Form::Rfc3339,
-            false => Form::DateTime,
+            true => TimeFormat::Rfc3339,
+            false => TimeFormat::DateTime,
         };
-        Printer {
+        FiringPrinter {
             json,
             theme: output::theme(),
             clock: WallClock::new(form),
@@ -67,7 +67,7 @@ impl Printer {
     pub fn print(
         &mut self,
         condition: &Condition,
-        fired: &Fired,
+        fired: &Firing,
         ignored: u64,
         snapshot: Option<&Path>,
         out: &mut impl Write,
@@ -76,7 +76,7 @@ impl Printer {
         let thread = fired.thread.as_ref();
         let condition = condition.to_string();
         if !self.json {
-            let mut line = Line::new().styled(self.theme.dim, time).text("  ");
+            let mut line = TextLine::new().styled(self.theme.dim, time).text("  ");
             line = line.styled(self.theme.bold, condition).text("  ");
             line = line.text(what(fired));
             if let Some(thread) = thread {
@@ -89,9 +89,9 @@ impl Printer {
             return line.write(out);
         }
         let (value, unit) = match fired.seen {
-            Seen::Nanoseconds(nanos) => (Some(Number::Nanoseconds(nanos)), Some("ns")),
-            Seen::PerSecond(rate) => (Some(Number::PerSecond(rate)), Some("1/s")),
-            Seen::Event => (None, None),
+            FiringValue::Nanoseconds(nanos) => (Some(Number::Nanoseconds(nanos)), Some("ns")),
+            FiringValue::PerSecond(rate) => (Some(Number::PerSecond(rate)), Some("1/s")),
+            FiringValue::Event => (None, None),
         };
         let row = Row {
             time,
@@ -118,18 +118,22 @@ impl Printer {
 }
 
 /// What was seen, in words.
-fn what(fired: &Fired) -> String {
+fn what(fired: &Firing) -> String {
     let name = printable(&fired.name);
     let key = fired.key.as_ref().map(|key| format!(" of {key}"));
     let key = key.unwrap_or_default();
-    let span = |nanos| Span(Duration::from_nanos(nanos));
+    let span = |nanos| HumanDuration(Duration::from_nanos(nanos));
     match (fired.seen, fired.begin, fired.end) {
-        (Seen::Nanoseconds(nanos), Some(_), Some(_)) => format!("{name}{key} took {}", span(nanos)),
-        (Seen::Nanoseconds(nanos), Some(_), None) => {
+        (FiringValue::Nanoseconds(nanos), Some(_), Some(_)) => {
+            format!("{name}{key} took {}", span(nanos))
+        }
+        (FiringValue::Nanoseconds(nanos), Some(_), None) => {
             format!("{name}{key} has taken {} and is still open", span(nanos))
         }
-        (Seen::Nanoseconds(nanos), ..) => format!("{name}: {}", span(nanos)),
-        (Seen::PerSecond(rate), ..) => format!("{name}: {} events a second", Rate(rate)),
-        (Seen::Event, ..) => name.into_owned(),
+        (FiringValue::Nanoseconds(nanos), ..) => format!("{name}: {}", span(nanos)),
+        (FiringValue::PerSecond(rate), ..) => {
+            format!("{name}: {} events a second", MetricNumber(rate))
+        }
+        (FiringValue::Event, ..) => name.into_owned(),
     }
 }

@@ -10,7 +10,7 @@
 use std::path::Path;
 
 use timeline::{Attached, Definition, Nanoseconds, Options, Priority, Timeline, event};
-use timeline_latency::{Condition, Fired, Seen};
+use timeline_latency::{Condition, Firing, FiringValue};
 
 use crate::output;
 use crate::permission;
@@ -46,7 +46,7 @@ impl Notes {
     }
 
     /// Writes one. If that is not possible, it says so once.
-    pub fn write(&mut self, at: &Attached, path: &Path, condition: &Condition, fired: &Fired) {
+    pub fn write(&mut self, at: &Attached, path: &Path, condition: &Condition, fired: &Firing) {
         let is_written_to = || at.info().writers.iter().any(|writer| writer.alive);
         if self.is_off || at.replaced() || !is_written_to() {
             return;
@@ -64,12 +64,12 @@ impl Notes {
     }
 }
 
-fn log(timeline: &Timeline, condition: &str, fired: &Fired) {
+fn log(timeline: &Timeline, condition: &str, fired: &Firing) {
     let name = fired.name.as_str();
     let thread = fired.thread.as_ref().map_or(0, |thread| thread.tid);
     let priority = Priority::Warning;
     match fired.seen {
-        Seen::Nanoseconds(nanos) => {
+        FiringValue::Nanoseconds(nanos) => {
             let value = Nanoseconds(i64::try_from(nanos).unwrap_or(i64::MAX));
             event!(
                 timeline,
@@ -82,7 +82,7 @@ fn log(timeline: &Timeline, condition: &str, fired: &Fired) {
                 thread
             );
         }
-        Seen::PerSecond(rate) => event!(
+        FiringValue::PerSecond(rate) => event!(
             timeline,
             priority,
             "watch",
@@ -91,7 +91,7 @@ fn log(timeline: &Timeline, condition: &str, fired: &Fired) {
             rate,
             name
         ),
-        Seen::Event => event!(
+        FiringValue::Event => event!(
             timeline,
             priority,
             "watch",

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use timeline::Order;
-use timeline_latency::{Fired, Triggers};
+use timeline_latency::{Firing, Triggers};
 use timeline_reading::{Log, Request};
 
 use super::gate::Gates;
-use super::line::Printer;
+use super::line::FiringPrinter;
 use super::note::is_own;
 use super::{Args, nanos};
 use crate::failure::Result;
@@ -27,7 +27,7 @@ pub fn report(log: &Log, args: &Args) -> Result<Gates> {
         triggers,
         gates: Gates::new(args.when.len(), cooldown, args.max_firings),
         fired: Vec::new(),
-        printer: Printer::new(args.json),
+        printer: FiringPrinter::new(args.json),
         out: output::stdout(),
     };
     let mut events = log.stream(Request::new(Order::OldestFirst));
@@ -57,8 +57,8 @@ struct Replay<'a, W> {
     triggers: Triggers<'a>,
     gates: Gates,
     /// What is to be printed.
-    fired: Vec<Fired>,
-    printer: Printer,
+    fired: Vec<Firing>,
+    printer: FiringPrinter,
     out: W,
 }
 

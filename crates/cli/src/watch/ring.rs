@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use timeline::{Attached, Follow, FollowFrom};
 use timeline_latency::intervals::Lack;
-use timeline_latency::{Fired, Triggers};
+use timeline_latency::{Firing, Triggers};
 use timeline_reading::Log;
 use timeline_search::Query;
 
@@ -15,7 +15,7 @@ use super::{Args, nanos};
 use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::output;
-use crate::restart::{self, Ended, Restart};
+use crate::restart::{self, FollowEnd, Restart};
 use crate::signals::Woken;
 use crate::time;
 use crate::unmatched;
@@ -55,8 +55,8 @@ pub fn watch(
         }
         let (ended, end) = watcher.run(session)?;
         match ended {
-            Ended::Done => return Ok(end),
-            Ended::Replaced(next) => {
+            FollowEnd::Done => return Ok(end),
+            FollowEnd::Replaced(next) => {
                 restart::report(&this, &next);
                 at = Arc::from(next);
                 session.next_timeline();
@@ -72,7 +72,7 @@ struct Watcher<'a> {
     at: &'a Arc<Attached>,
     follow: Follow<'a>,
     triggers: Triggers<'a>,
-    fired: Vec<Fired>,
+    fired: Vec<Firing>,
     restart: Restart<'a>,
     /// Important events before this time, in nanoseconds since 1970, are of before the watch.
     begin: u64,
@@ -142,7 +142,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    fn run(&mut self, session: &mut Session<'_>) -> Result<(Ended, End)> {
+    fn run(&mut self, session: &mut Session<'_>) -> Result<(FollowEnd, End)> {
         let (mut next, mut is_last) = (None, false);
         loop {
             // Before the last look, so that no event is left that was logged before this check.
@@ -164,15 +164,15 @@ impl<'a> Watcher<'a> {
             }
             session.work();
             if session.gates.are_closed() {
-                return Ok((Ended::Done, End::Enough));
+                return Ok((FollowEnd::Done, End::Enough));
             }
             let is_idle = look.entries == 0 && look.missed == 0;
             if is_idle && let Some(next) = next {
                 self.end(session)?;
-                return Ok((Ended::Replaced(Box::new(next)), End::Stopped));
+                return Ok((FollowEnd::Replaced(Box::new(next)), End::Stopped));
             }
             if is_last {
-                return Ok((Ended::Done, End::Stopped));
+                return Ok((FollowEnd::Done, End::Stopped));
             }
             let pause = self.pause(&look).min(session.rest().unwrap_or(QUIET));
             let woken = session.signals.wait(pause);

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use timeline::Attached;
-use timeline_latency::Fired;
+use timeline_latency::Firing;
 
 use super::action::Action;
 use super::commands::{self, Commands};
 use super::gate::Gates;
-use super::line::Printer;
+use super::line::FiringPrinter;
 use super::note::Notes;
 use super::raise::Raise;
 use super::snapshots::{MOST_PENDING, Snapshots};
@@ -28,7 +28,7 @@ pub struct Session<'a> {
     args: &'a Args,
     pub signals: &'a Signals,
     out: SignalledOutput<'a>,
-    printer: Printer,
+    printer: FiringPrinter,
     pub gates: Gates,
     notes: Notes,
     raise: Option<Raise<'a>>,
@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
             args,
             signals,
             out: signals.stdout(),
-            printer: Printer::new(args.json),
+            printer: FiringPrinter::new(args.json),
             gates: Gates::new(args.when.len(), nanos(cooldown), args.max_firings),
             notes: Notes::new(&args.trusted, args.read_only),
             raise: raise.transpose()?,
@@ -77,12 +77,12 @@ impl<'a> Session<'a> {
     }
 
     /// What came too early after another, if that is over and it still holds.
-    pub fn due(&mut self, still: impl Fn(&Fired) -> Option<Fired>) -> Vec<Fired> {
+    pub fn due(&mut self, still: impl Fn(&Firing) -> Option<Firing>) -> Vec<Firing> {
         self.gates.due(nanos(self.start.elapsed()), still)
     }
 
     /// Acts on a firing, unless it comes too early after another of its condition.
-    pub fn fire(&mut self, at: &Arc<Attached>, fired: &Fired) -> Result {
+    pub fn fire(&mut self, at: &Arc<Attached>, fired: &Firing) -> Result {
         let Some(ignored) = self.gates.pass(fired, nanos(self.start.elapsed())) else {
             return Ok(());
         };

@@ -42,14 +42,14 @@ impl Member {
 
 /// The lines of an event so far, which are of one file.
 #[derive(Default)]
-pub struct Group {
+pub struct LineGroup {
     pub thread: u32,
     /// Those behind `count` are memory for further lines.
     lines: Vec<Member>,
     count: usize,
 }
 
-impl Group {
+impl LineGroup {
     pub fn lines(&self) -> &[Member] {
         &self.lines[..self.count]
     }

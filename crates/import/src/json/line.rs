@@ -3,8 +3,8 @@
 use timeline::{ObjectValue, Priority};
 
 use super::super::level::{of_number, of_word};
-use super::super::tokens::Span;
-use super::scan::{Input, number, unescape};
+use super::super::tokens::ByteRange;
+use super::scan::{JsonInput, number, unescape};
 use timeline_reading::json::push_quoted;
 
 /// Objects in the properties and around. Deeper ones are values as a whole.
@@ -21,15 +21,15 @@ pub struct JsonLine {
     pub values: Vec<JsonValue>,
     /// The bytes of the values.
     pub bytes: Vec<u8>,
-    pub message: Option<Span>,
-    pub format: Option<Span>,
+    pub message: Option<ByteRange>,
+    pub format: Option<ByteRange>,
     pub level: Option<Priority>,
     /// The member beside the properties.
-    pub category: Option<Span>,
+    pub category: Option<ByteRange>,
     /// The first texts of properties with these types: of channels and, where they have no other
     /// members, of files and lines.
-    pub channel: Option<Span>,
-    pub file: Option<Span>,
+    pub channel: Option<ByteRange>,
+    pub file: Option<ByteRange>,
     pub file_line: Option<u64>,
     /// Whether a line feed ends the message, though not in this line.
     pub ends_line: bool,
@@ -52,9 +52,9 @@ pub struct JsonValue {
     /// Its place in the shape.
     pub at: usize,
     /// Its bytes; of a number the 64 bits, little-endian.
-    pub bytes: Span,
+    pub bytes: ByteRange,
     /// The key of the text or number, or of the object that stands for it with a `$text`.
-    key: Span,
+    key: ByteRange,
     pub is_property: bool,
 }
 
@@ -89,19 +89,19 @@ impl JsonLine {
         let Ok(text) = std::str::from_utf8(line) else {
             return false;
         };
-        let mut input = Input::new(text);
+        let mut input = JsonInput::new(text);
         let is_read = self.object(&mut input, Place::Top, (0, 0), 0).is_some();
         let is_event = self.message.is_some() || self.format.is_some() && self.has_properties;
         is_read && input.peek().is_none() && is_event
     }
 
     /// The bytes at a place.
-    pub fn span(&self, (from, to): Span) -> &[u8] {
+    pub fn span(&self, (from, to): ByteRange) -> &[u8] {
         &self.bytes[from as usize..to as usize]
     }
 
     /// The text at a place. A text of JSON is UTF-8.
-    pub fn text(&self, span: Span) -> &str {
+    pub fn text(&self, span: ByteRange) -> &str {
         std::str::from_utf8(self.span(span)).unwrap_or_default()
     }
 
@@ -113,12 +113,12 @@ impl JsonLine {
         property.or_else(|| self.values.iter().position(is))
     }
 
-    fn since(&self, from: usize) -> Span {
+    fn since(&self, from: usize) -> ByteRange {
         (from as u32, self.bytes.len() as u32)
     }
 
     /// Appends a text of JSON without its quotes.
-    fn put_string(&mut self, (string, has_escapes): (&str, bool)) -> Option<Span> {
+    fn put_string(&mut self, (string, has_escapes): (&str, bool)) -> Option<ByteRange> {
         let from = self.bytes.len();
         match has_escapes {
             true => unescape(string, &mut self.bytes)?,
@@ -127,7 +127,13 @@ impl JsonLine {
         Some(self.since(from))
     }
 
-    fn object(&mut self, input: &mut Input, place: Place, around: Span, deep: usize) -> Option<()> {
+    fn object(
+        &mut self,
+        input: &mut JsonInput,
+        place: Place,
+        around: ByteRange,
+        deep: usize,
+    ) -> Option<()> {
         let mut separator = '{';
         let (mut kind, mut text, mut count) = (None, None, 0);
         input.peek();
@@ -163,20 +169,20 @@ impl JsonLine {
         Some(())
     }
 
-    fn put_quoted(&mut self, (from, to): Span) {
+    fn put_quoted(&mut self, (from, to): ByteRange) {
         let text = std::str::from_utf8(&self.bytes[from as usize..to as usize]);
         push_quoted(text.unwrap_or_default(), &mut self.shape);
     }
 
     /// A text that is the same in all lines of an event.
-    fn put_constant(&mut self, string: (&str, bool)) -> Option<Span> {
+    fn put_constant(&mut self, string: (&str, bool)) -> Option<ByteRange> {
         let text = self.put_string(string)?;
         self.put_quoted(text);
         Some(text)
     }
 
     /// A field beside the properties.
-    fn top(&mut self, input: &mut Input, key: Span) -> Option<()> {
+    fn top(&mut self, input: &mut JsonInput, key: ByteRange) -> Option<()> {
         let is_text = input.peek()? == b'"';
         let before = self.values.len();
         match self.text(key) {
@@ -247,7 +253,7 @@ impl JsonLine {
         bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    fn level(&mut self, input: &mut Input, key: Span) -> Option<()> {
+    fn level(&mut self, input: &mut JsonInput, key: ByteRange) -> Option<()> {
         let mut ahead = *input;
         match ahead.peek()? {
             b'"' => {
@@ -275,7 +281,7 @@ impl JsonLine {
 
     /// Notes a property with this type and text, which are all that it has, or not. Its name says
     /// nothing.
-    fn typed(&mut self, kind: Span, text: usize, are_all: bool) {
+    fn typed(&mut self, kind: ByteRange, text: usize, are_all: bool) {
         let Some(value) = self.values.get(text).filter(|value| value.is_property) else {
             return;
         };
@@ -295,7 +301,7 @@ impl JsonLine {
 
     /// Takes the priority that tells more than the level before it. Returns whether it does; then
     /// all of an event have it.
-    fn priority(&mut self, input: &mut Input) -> Option<bool> {
+    fn priority(&mut self, input: &mut JsonInput) -> Option<bool> {
         let mut ahead = *input;
         let string = ahead.string()?;
         let told = match (self.level, string.0) {
@@ -311,7 +317,7 @@ impl JsonLine {
     }
 
     /// A value of any type. In a format, it is known by `name`.
-    fn value(&mut self, input: &mut Input, name: Span, deep: usize) -> Option<()> {
+    fn value(&mut self, input: &mut JsonInput, name: ByteRange, deep: usize) -> Option<()> {
         let from = self.bytes.len();
         let kind = match input.peek()? {
             b'{' if deep < MOST_DEEP => {

@@ -6,18 +6,18 @@
 
 use timeline::{BracePart, Format, ObjectValue, brace_parts};
 
-use super::super::tokens::Span;
+use super::super::tokens::ByteRange;
 use super::line::JsonLine;
 
 /// What stands in a place of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum MessageItem {
     /// The value with this number.
     Value(usize),
     /// The same in parentheses behind its name, as timeline writes it.
     Named(usize),
     /// A text of its own.
-    Own(Span),
+    Own(ByteRange),
 }
 
 /// A message, taken apart. Its memory is used again for the next line.
@@ -25,8 +25,8 @@ pub enum Shown {
 pub struct Message {
     /// The text of the format: each piece, and the name of the place behind it.
     text: String,
-    pieces: Vec<(Span, Option<Span>)>,
-    pub shown: Vec<Shown>,
+    pieces: Vec<(ByteRange, Option<ByteRange>)>,
+    pub shown: Vec<MessageItem>,
     /// Whether the message is one text, because there is no format that it has.
     pub is_whole: bool,
 }
@@ -46,7 +46,7 @@ impl Message {
         if !is_found {
             self.shown.clear();
             self.shown
-                .extend(line.message.or(line.format).map(Shown::Own));
+                .extend(line.message.or(line.format).map(MessageItem::Own));
         }
     }
 
@@ -55,9 +55,9 @@ impl Message {
         key.push(u8::from(self.is_whole));
         for shown in &self.shown {
             let (kind, value) = match shown {
-                Shown::Value(value) => (0, *value),
-                Shown::Named(value) => (1, *value),
-                Shown::Own(_) => (2, 0),
+                MessageItem::Value(value) => (0, *value),
+                MessageItem::Named(value) => (1, *value),
+                MessageItem::Own(_) => (2, 0),
             };
             key.push(kind);
             key.extend_from_slice(&(value as u32).to_le_bytes());
@@ -82,15 +82,17 @@ impl Message {
                 _ => "%s",
             };
             match shown.next() {
-                Some(Shown::Value(value)) => format += conversion(value),
-                Some(Shown::Named(value)) => format += &format!("{name}({})", conversion(value)),
+                Some(MessageItem::Value(value)) => format += conversion(value),
+                Some(MessageItem::Named(value)) => {
+                    format += &format!("{name}({})", conversion(value))
+                }
                 _ => format += "%s",
             }
         }
         format
     }
 
-    fn at(&self, (from, to): Span) -> &str {
+    fn at(&self, (from, to): ByteRange) -> &str {
         &self.text[from as usize..to as usize]
     }
 
@@ -118,7 +120,7 @@ impl Message {
     }
 
     /// Finds each place of the format in the message.
-    fn find(&mut self, line: &JsonLine, span: Span) -> Option<()> {
+    fn find(&mut self, line: &JsonLine, span: ByteRange) -> Option<()> {
         let message = line.text(span);
         let mut at = 0;
         for (number, (piece, place)) in self.pieces.iter().enumerate() {
@@ -143,12 +145,12 @@ impl Message {
                 if let Some(behind) = rest.strip_prefix(&*text)
                     && ends(behind)
                 {
-                    return Some((Shown::Value(value), text.len()));
+                    return Some((MessageItem::Value(value), text.len()));
                 }
                 let behind = rest.strip_prefix(name)?.strip_prefix('(')?;
                 let behind = behind.strip_prefix(&*text)?.strip_prefix(')')?;
                 let length = rest.len() - behind.len();
-                ends(behind).then_some((Shown::Named(value), length))
+                ends(behind).then_some((MessageItem::Named(value), length))
             });
             let (shown, length) = match known {
                 Some(known) => known,
@@ -159,7 +161,7 @@ impl Message {
                         (false, _) => rest.find(next)?,
                     };
                     let from = span.0 + at as u32;
-                    (Shown::Own((from, from + length as u32)), length)
+                    (MessageItem::Own((from, from + length as u32)), length)
                 }
             };
             self.shown.push(shown);
@@ -176,7 +178,7 @@ impl Message {
             };
             let value = line.named(name)?;
             shown(line, value)?;
-            self.shown.push(Shown::Value(value));
+            self.shown.push(MessageItem::Value(value));
         }
         None
     }

@@ -19,11 +19,11 @@ use timeline_archive::{OBJECT, RawDefinition};
 use timeline_reading::json::push_quoted;
 
 use super::definitions::PutString;
-use super::tokens::Span;
+use super::tokens::ByteRange;
 use line::JsonLine;
-use message::{Message, Shown};
+use message::{Message, MessageItem};
 
-pub use group::{Group, Member};
+pub use group::{LineGroup, Member};
 
 /// The number of what events have in common.
 pub type ObjectId = u32;
@@ -39,7 +39,7 @@ const MOST_VALUES: usize = 256;
 
 /// How the values of one place are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum ValueStorage {
     /// 64 bits each.
     Numbers(ValueKind),
     Texts,
@@ -55,7 +55,7 @@ pub struct KnownObject {
     file: Option<String>,
     line: Option<u64>,
     /// How the values are kept, by position.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<ValueStorage>,
     /// Where they are from.
     sources: Vec<Source>,
     definition: Option<RawDefinition>,
@@ -71,14 +71,14 @@ enum Source {
 
 /// What the events of an import have in common.
 #[derive(Default)]
-pub struct Objects {
+pub struct JsonObjects {
     all: Vec<KnownObject>,
     by_key: HashMap<Box<[u8]>, ObjectId>,
     key: Vec<u8>,
     messages: Vec<Message>,
 }
 
-impl Objects {
+impl JsonObjects {
     pub fn get(&self, id: ObjectId) -> &KnownObject {
         &self.all[id as usize]
     }
@@ -123,7 +123,7 @@ impl Objects {
         &self,
         lines: &[Member],
         form: Option<u32>,
-        with_place: Option<(Span, u64)>,
+        with_place: Option<(ByteRange, u64)>,
     ) -> Option<KnownObject> {
         if self.all.len() >= MOST {
             return None;
@@ -144,7 +144,7 @@ impl Objects {
             put_object(&line.json, number, &sources, &mut format);
         }
         let kept = sources.iter().map(|source| match source {
-            Source::Own(..) => Kept::Texts,
+            Source::Own(..) => ValueStorage::Texts,
             Source::Value(line, value) => {
                 let json = &lines[*line].json;
                 kept(json, *value, form)
@@ -153,7 +153,7 @@ impl Objects {
         let is_short = format.len() <= MOST_FORMAT && sources.len() <= MOST_VALUES;
         // What was made of a line is read again before any event relies on it.
         Object::parse(&format).filter(|_| is_short)?;
-        let text = |span: Option<Span>| span.map(|span| first.text(span).to_owned());
+        let text = |span: Option<ByteRange>| span.map(|span| first.text(span).to_owned());
         Some(KnownObject {
             priority: first.level,
             category: category(lines).map(str::to_owned),
@@ -177,8 +177,10 @@ impl Objects {
                     .iter()
                     .enumerate()
                     .map(|(place, shown)| match shown {
-                        Shown::Value(value) | Shown::Named(value) => Source::Value(line, *value),
-                        Shown::Own(_) => Source::Own(line, place),
+                        MessageItem::Value(value) | MessageItem::Named(value) => {
+                            Source::Value(line, *value)
+                        }
+                        MessageItem::Own(_) => Source::Own(line, place),
                     }),
             );
         }
@@ -195,7 +197,7 @@ impl Objects {
         sources
     }
 
-    /// The bytes of the values of an event, for which [`Objects::of`] was just called.
+    /// The bytes of the values of an event, for which [`JsonObjects::of`] was just called.
     pub fn values<'a>(
         &'a self,
         id: ObjectId,
@@ -208,7 +210,7 @@ impl Objects {
                 json.span(json.values[*value].bytes)
             }
             Source::Own(line, place) => match self.messages[*line].shown[*place] {
-                Shown::Own(span) => lines[*line].json.span(span),
+                MessageItem::Own(span) => lines[*line].json.span(span),
                 _ => &[],
             },
         })
@@ -245,17 +247,17 @@ fn category(lines: &[Member]) -> Option<&str> {
 }
 
 /// File and line of a statement, as timeline writes them: both, and nothing more.
-fn place(json: &JsonLine) -> Option<(Span, u64)> {
+fn place(json: &JsonLine) -> Option<(ByteRange, u64)> {
     Some((json.file?, json.file_line?))
 }
 
-fn kept(json: &JsonLine, value: usize, form: Option<u32>) -> Kept {
+fn kept(json: &JsonLine, value: usize, form: Option<u32>) -> ValueStorage {
     match (json.values[value].kind, form) {
-        (ObjectValue::Text, Some(form)) if json.time == Some(value) => Kept::Time(form),
-        (ObjectValue::Text | ObjectValue::Json, _) => Kept::Texts,
-        (ObjectValue::Int, _) => Kept::Numbers(ValueKind::Int),
-        (ObjectValue::Uint | ObjectValue::Bool, _) => Kept::Numbers(ValueKind::Uint),
-        (ObjectValue::Float, _) => Kept::Numbers(ValueKind::Float),
+        (ObjectValue::Text, Some(form)) if json.time == Some(value) => ValueStorage::Time(form),
+        (ObjectValue::Text | ObjectValue::Json, _) => ValueStorage::Texts,
+        (ObjectValue::Int, _) => ValueStorage::Numbers(ValueKind::Int),
+        (ObjectValue::Uint | ObjectValue::Bool, _) => ValueStorage::Numbers(ValueKind::Uint),
+        (ObjectValue::Float, _) => ValueStorage::Numbers(ValueKind::Float),
     }
 }
 

@@ -9,14 +9,14 @@ const MOST_DEEP: usize = 128;
 
 /// A text of JSON, and how far it is read.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub struct JsonInput<'a> {
     pub text: &'a str,
     pub at: usize,
 }
 
-impl<'a> Input<'a> {
-    pub fn new(text: &'a str) -> Input<'a> {
-        Input { text, at: 0 }
+impl<'a> JsonInput<'a> {
+    pub fn new(text: &'a str) -> JsonInput<'a> {
+        JsonInput { text, at: 0 }
     }
 
     /// The next byte behind spaces.
@@ -252,7 +252,7 @@ mod tests {
 
     /// Whether a text is one value of JSON.
     fn is_json(text: &str) -> bool {
-        let mut input = Input::new(text);
+        let mut input = JsonInput::new(text);
         input.any().is_some() && input.peek().is_none()
     }
 

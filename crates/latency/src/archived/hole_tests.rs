@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use timeline::dump::Durations;
+use timeline::dump::DumpDurations;
 use timeline::{Event, Order, Pairing, Priority, Source, SpanKey};
 use timeline_archive::{Archive, Form, Preamble, RawEvent, Writer};
 use timeline_search::Query;
 
-use super::{Wanted, each_duration};
-use crate::spans::{Found, Matcher, Measure};
+use super::{DurationRequest, each_duration};
+use crate::spans::{Matcher, Measure, Measurement};
 
 const MESSAGES: [&str; 5] = [
     "begin a $n",
@@ -233,8 +233,8 @@ fn key(key: Option<&SpanKey>) -> i64 {
     }
 }
 
-fn of(matcher: &Matcher, found: &[Found]) -> Vec<Span> {
-    let span = |found: &Found| {
+fn of(matcher: &Matcher, found: &[Measurement]) -> Vec<Span> {
+    let span = |found: &Measurement| {
         let name = name(&matcher.series()[found.series].name);
         (name, key(found.key.as_ref()), found.begin, found.end)
     };
@@ -256,7 +256,7 @@ fn by_columns(archive: &Archive) -> Vec<Span> {
     each_duration(
         archive,
         &mut matcher,
-        &Wanted::new(&query),
+        &DurationRequest::new(&query),
         &mut |_, found| {
             all.push(found);
         },
@@ -276,7 +276,9 @@ fn newest_first(archive: &Archive) -> Vec<Span> {
         };
         Some((name(&part.span), key, end - duration, end))
     };
-    Durations::new(archive, events).filter_map(span).collect()
+    DumpDurations::new(archive, events)
+        .filter_map(span)
+        .collect()
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use timeline::{Event, EventId, Order};
 use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
 use timeline_search::{Filter, Query};
 
-use crate::spans::{Found, Matcher, Need, Series, ThreadKey};
+use crate::spans::{Matcher, Measurement, Need, Series, ThreadKey};
 
 /// Rows that wait for those of other blocks of the same time. Beyond that, events are made, which
 /// an archive bounds by itself.
@@ -21,7 +21,7 @@ const MOST_WAITING: usize = 1 << 22;
 type Moment = (u64, u64);
 
 /// Which durations of an archive are wanted, and whether reading goes on.
-pub struct Wanted<'w> {
+pub struct DurationRequest<'w> {
     /// Which events may end one.
     pub query: &'w Query,
     /// Blocks are read from so many nanoseconds before the first end that is wanted.
@@ -30,10 +30,10 @@ pub struct Wanted<'w> {
     pub goes_on: &'w dyn Fn() -> bool,
 }
 
-impl<'w> Wanted<'w> {
+impl<'w> DurationRequest<'w> {
     /// All whose ends are wanted.
-    pub fn new(query: &'w Query) -> Wanted<'w> {
-        Wanted {
+    pub fn new(query: &'w Query) -> DurationRequest<'w> {
+        DurationRequest {
             query,
             longest: u64::MAX,
             goes_on: &|| true,
@@ -105,8 +105,8 @@ impl Row {
 pub fn each_duration(
     archive: &Archive,
     matcher: &mut Matcher<'_>,
-    wanted: &Wanted<'_>,
-    found: &mut dyn FnMut(&[Series], Found),
+    wanted: &DurationRequest<'_>,
+    found: &mut dyn FnMut(&[Series], Measurement),
 ) -> u64 {
     let one_ring = archive.has_one_ring();
     let needs_ends = wanted.needs_ends();
@@ -151,7 +151,7 @@ fn moment(one_ring: bool, ticks: u64, time: u64) -> Moment {
 struct State<'s, 'm> {
     archive: &'s Archive,
     matcher: &'s mut Matcher<'m>,
-    found: &'s mut dyn FnMut(&[Series], Found),
+    found: &'s mut dyn FnMut(&[Series], Measurement),
     /// Decides about ends, if their times alone do not tell.
     filter: Option<Filter<'s>>,
     ends: Range<u64>,
@@ -160,7 +160,7 @@ struct State<'s, 'm> {
     rows: Vec<Row>,
     released: usize,
     /// Those that an event has ended.
-    ended: Vec<Found>,
+    ended: Vec<Measurement>,
 }
 
 impl State<'_, '_> {

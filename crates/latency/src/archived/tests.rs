@@ -75,7 +75,7 @@ fn part((ring, number): (u64, u64), form: Form, events: &[Logged], start: u64) -
     file
 }
 
-type All = (Vec<(String, Found)>, Losses, usize);
+type All = (Vec<(String, Measurement)>, Losses, usize);
 
 fn by_events(archive: &Archive, measures: &[Measure], query: &Query) -> All {
     let mut matcher = Matcher::new(measures, archive);
@@ -94,7 +94,7 @@ fn by_events(archive: &Archive, measures: &[Measure], query: &Query) -> All {
 fn by_columns(archive: &Archive, measures: &[Measure], query: &Query) -> All {
     let mut matcher = Matcher::new(measures, archive);
     let mut all = Vec::new();
-    let wanted = Wanted::new(query);
+    let wanted = DurationRequest::new(query);
     let lost = each_duration(archive, &mut matcher, &wanted, &mut |_, found| {
         all.push(found);
     });
@@ -102,8 +102,8 @@ fn by_columns(archive: &Archive, measures: &[Measure], query: &Query) -> All {
     named(&matcher, all)
 }
 
-fn named(matcher: &Matcher, all: Vec<Found>) -> All {
-    let name = |mut found: Found| {
+fn named(matcher: &Matcher, all: Vec<Measurement>) -> All {
+    let name = |mut found: Measurement| {
         let name = matcher.series()[found.series].name.clone();
         // Series are numbered in the order in which their definitions come.
         found.series = 0;
@@ -152,17 +152,20 @@ fn reading_ends_soon_when_nobody_wants_more() {
     let (query, found) = (Query::default(), Cell::new(0));
     let measures = [Measure::Spans("*".into())];
     let mut matcher = Matcher::new(&measures, &archive);
-    let wanted = Wanted {
+    let wanted = DurationRequest {
         goes_on: &|| found.get() < 10,
-        ..Wanted::new(&query)
+        ..DurationRequest::new(&query)
     };
     each_duration(&archive, &mut matcher, &wanted, &mut |_, _| {
         found.set(found.get() + 1)
     });
     assert!((10..15).contains(&found.get()), "{}", found.get());
     let mut matcher = Matcher::new(&measures, &archive);
-    each_duration(&archive, &mut matcher, &Wanted::new(&query), &mut |_, _| {
-        found.set(found.get() + 1)
-    });
+    each_duration(
+        &archive,
+        &mut matcher,
+        &DurationRequest::new(&query),
+        &mut |_, _| found.set(found.get() + 1),
+    );
     assert!((110..115).contains(&found.get()), "{}", found.get());
 }

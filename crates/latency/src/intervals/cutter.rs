@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 
 use super::error::{Error, Result};
 use super::interval::Interval;
-use super::shape::{self, Shape};
+use super::shape::{self, HistogramShape};
 
 /// Most tags, of each of which there are histograms in memory.
 pub const MOST_TAGS: usize = 1024;
@@ -35,7 +35,7 @@ pub struct IntervalOptions {
     /// How many intervals stay open behind the newest, for durations that come late.
     pub late: u32,
     /// The histograms.
-    pub shape: Shape,
+    pub shape: HistogramShape,
     /// How often something is measured: see [`shape::record_corrected`].
     pub expected: Option<Duration>,
 }
@@ -48,7 +48,7 @@ impl Default for IntervalOptions {
             aligned: false,
             start: None,
             late: 1,
-            shape: Shape::default(),
+            shape: HistogramShape::default(),
             expected: None,
         }
     }
@@ -125,7 +125,7 @@ impl Intervals {
     /// Begins a stream without tags.
     ///
     /// # Errors
-    /// `Length` unless the length is whole milliseconds, from one to a hundred years; `Shape`.
+    /// `Length` unless the length is whole milliseconds, from one to a hundred years; `HistogramShape`.
     pub fn new(options: IntervalOptions) -> Result<Intervals> {
         let nanoseconds = options.length.as_nanos();
         let length = u64::try_from(nanoseconds).unwrap_or(0);

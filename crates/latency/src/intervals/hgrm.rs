@@ -143,11 +143,11 @@ struct Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intervals::Shape;
+    use crate::intervals::HistogramShape;
 
     #[test]
     fn a_share_that_is_rounded_to_all_ends_the_lines() {
-        let mut histogram = Shape::default().histogram().unwrap();
+        let mut histogram = HistogramShape::default().histogram().unwrap();
         histogram.record_n(1_000, 1 << 62).unwrap();
         histogram.record_n(1_000_000, 1).unwrap();
         for ticks in [1, 5, 1_000] {

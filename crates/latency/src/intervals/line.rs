@@ -5,7 +5,7 @@ use super::seconds;
 
 /// What a line says. Times are in nanoseconds, and not yet related to BaseTime.
 #[derive(Debug, PartialEq)]
-pub enum Line<'a> {
+pub enum IntervalLine<'a> {
     Blank,
     Legend,
     /// What is behind the `#`.
@@ -20,30 +20,36 @@ pub enum Line<'a> {
     },
 }
 
-impl Line<'_> {
-    pub fn parse(line: &str) -> Result<Line<'_>, Flaw> {
+impl IntervalLine<'_> {
+    pub fn parse(line: &str) -> Result<IntervalLine<'_>, Flaw> {
         let line = line.trim_end_matches(['\r', '\n']);
         if let Some(comment) = line.strip_prefix('#') {
             return comment_of(comment);
         }
         if line.trim().is_empty() {
-            return Ok(Line::Blank);
+            return Ok(IntervalLine::Blank);
         }
         if line.starts_with("\"StartTimestamp\"") || line.starts_with("\"Timestamp\"") {
-            return Ok(Line::Legend);
+            return Ok(IntervalLine::Legend);
         }
         interval_of(line)
     }
 }
 
-fn comment_of(comment: &str) -> Result<Line<'_>, Flaw> {
+fn comment_of(comment: &str) -> Result<IntervalLine<'_>, Flaw> {
     if let Some(rest) = comment.strip_prefix("[StartTime:") {
-        return Ok(Line::StartTime(seconds::parse("StartTime", first(rest))?));
+        return Ok(IntervalLine::StartTime(seconds::parse(
+            "StartTime",
+            first(rest),
+        )?));
     }
     if let Some(rest) = comment.strip_prefix("[BaseTime:") {
-        return Ok(Line::BaseTime(seconds::parse("BaseTime", first(rest))?));
+        return Ok(IntervalLine::BaseTime(seconds::parse(
+            "BaseTime",
+            first(rest),
+        )?));
     }
-    Ok(Line::Comment(comment))
+    Ok(IntervalLine::Comment(comment))
 }
 
 /// The number behind the colon.
@@ -52,7 +58,7 @@ fn first(rest: &str) -> &str {
     rest.trim_start().split(ends).next().unwrap_or("")
 }
 
-fn interval_of(line: &str) -> Result<Line<'_>, Flaw> {
+fn interval_of(line: &str) -> Result<IntervalLine<'_>, Flaw> {
     let mut fields = line
         .split([',', ' '])
         .filter(|field| !field.is_empty())
@@ -89,7 +95,7 @@ fn interval_of(line: &str) -> Result<Line<'_>, Flaw> {
             found: max.chars().take(40).collect(),
         });
     }
-    Ok(Line::Interval {
+    Ok(IntervalLine::Interval {
         tag,
         start,
         length,
@@ -106,27 +112,30 @@ mod tests {
     fn each_kind_of_line_is_told_apart() {
         let second = 1_000_000_000;
         for (text, line) in [
-            ("", Line::Blank),
-            ("  \r\n", Line::Blank),
-            ("#", Line::Comment("")),
+            ("", IntervalLine::Blank),
+            ("  \r\n", IntervalLine::Blank),
+            ("#", IntervalLine::Comment("")),
             (
                 "#[Histogram log format version 1.3]",
-                Line::Comment("[Histogram log format version 1.3]"),
+                IntervalLine::Comment("[Histogram log format version 1.3]"),
             ),
-            ("# StartTime: 5", Line::Comment(" StartTime: 5")),
-            ("\"StartTimestamp\",\"Interval_Length\"", Line::Legend),
+            ("# StartTime: 5", IntervalLine::Comment(" StartTime: 5")),
+            (
+                "\"StartTimestamp\",\"Interval_Length\"",
+                IntervalLine::Legend,
+            ),
             (
                 "#[StartTime: 1500000040.000 (seconds since epoch), Fri Jul 14]\r",
-                Line::StartTime(1_500_000_040 * second),
+                IntervalLine::StartTime(1_500_000_040 * second),
             ),
-            ("#[StartTime:7]", Line::StartTime(7 * second)),
+            ("#[StartTime:7]", IntervalLine::StartTime(7 * second)),
             (
                 "#[BaseTime: 1500003640.5 (seconds since epoch)]",
-                Line::BaseTime(1_500_003_640_500_000_000),
+                IntervalLine::BaseTime(1_500_003_640_500_000_000),
             ),
             (
                 "1020.000,60.000,4.2,HISTF",
-                Line::Interval {
+                IntervalLine::Interval {
                     tag: None,
                     start: 1020 * second,
                     length: 60 * second,
@@ -135,7 +144,7 @@ mod tests {
             ),
             (
                 "Tag=a=b,0.127 1.007,2.769, HISTF\n",
-                Line::Interval {
+                IntervalLine::Interval {
                     tag: Some("a=b"),
                     start: 127_000_000,
                     length: 1_007_000_000,
@@ -143,7 +152,7 @@ mod tests {
                 },
             ),
         ] {
-            assert_eq!(Line::parse(text), Ok(line), "{text:?}");
+            assert_eq!(IntervalLine::parse(text), Ok(line), "{text:?}");
         }
     }
 
@@ -169,7 +178,7 @@ mod tests {
             ),
             ("#[BaseTime: ]", "expected BaseTime in seconds, got \"\""),
         ] {
-            let flaw = Line::parse(text).unwrap_err().to_string();
+            let flaw = IntervalLine::parse(text).unwrap_err().to_string();
             assert!(flaw.contains(said), "{text:?}: {flaw}");
         }
     }
@@ -177,7 +186,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_line_or_an_error(text in ".{0,80}") {
-            let _ = Line::parse(&text);
+            let _ = IntervalLine::parse(&text);
         }
     }
 }

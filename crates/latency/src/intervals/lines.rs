@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 /// What comes next.
 #[derive(Debug, PartialEq)]
-pub enum Next {
+pub enum LineStep {
     /// A line, in the buffer.
     Line,
     /// A line that is longer than the limit; what is in the buffer is less.
@@ -13,7 +13,7 @@ pub enum Next {
 }
 
 /// Reads a line into the buffer, without its end. Of one that is too long it keeps nothing.
-pub fn next(from: &mut impl BufRead, most: usize, line: &mut Vec<u8>) -> io::Result<Next> {
+pub fn next(from: &mut impl BufRead, most: usize, line: &mut Vec<u8>) -> io::Result<LineStep> {
     line.clear();
     let (mut any, mut fits) = (false, true);
     loop {
@@ -36,9 +36,9 @@ pub fn next(from: &mut impl BufRead, most: usize, line: &mut Vec<u8>) -> io::Res
         from.consume(used);
         if last {
             return Ok(match (any, fits) {
-                (false, _) => Next::End,
-                (true, true) => Next::Line,
-                (true, false) => Next::TooLong,
+                (false, _) => LineStep::End,
+                (true, true) => LineStep::Line,
+                (true, false) => LineStep::TooLong,
             });
         }
     }
@@ -58,9 +58,9 @@ mod tests {
             let mut read = Vec::new();
             loop {
                 match next(&mut from, 8, &mut line).unwrap() {
-                    Next::End => break,
-                    Next::TooLong => read.push("-".to_owned()),
-                    Next::Line => read.push(String::from_utf8(line.clone()).unwrap()),
+                    LineStep::End => break,
+                    LineStep::TooLong => read.push("-".to_owned()),
+                    LineStep::Line => read.push(String::from_utf8(line.clone()).unwrap()),
                 }
                 assert!(line.capacity() <= 16);
             }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::error::{Error, Flaw, Result};
 use super::interval::Interval;
-use super::line::Line;
-use super::lines::{self, Next};
-use super::payload::{self, Numbers};
+use super::line::IntervalLine;
+use super::lines::{self, LineStep};
+use super::payload::{self, NumberKind};
 
 /// The most flaws that a reader keeps; it counts all.
 pub const MOST_FLAWS: usize = 100;
@@ -39,7 +39,7 @@ pub enum TimeRules {
 
 /// A time to choose intervals by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum TimePoint {
     /// Nanoseconds since 1970.
     Absolute(u64),
     /// Nanoseconds after StartTime.
@@ -50,9 +50,9 @@ pub enum Moment {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TimeRange {
     /// The first start that is read. Without it, all before `to`.
-    pub from: Option<Moment>,
+    pub from: Option<TimePoint>,
     /// The first start that is not read any more.
-    pub to: Option<Moment>,
+    pub to: Option<TimePoint>,
 }
 
 /// How a log is read.
@@ -93,7 +93,7 @@ impl Default for ReaderOptions {
 
 /// What a line of a log says.
 #[derive(Debug, Clone)]
-pub enum Entry {
+pub enum LogEntry {
     /// A comment, without its `#`.
     Comment(String),
     /// The StartTime for what follows, in nanoseconds since 1970.
@@ -236,8 +236,8 @@ impl<R: BufRead> LogReader<R> {
     }
 
     /// What the next line says, if that is anything that was asked for.
-    fn entry(&mut self, next: &Next) -> std::result::Result<Option<Entry>, Flaw> {
-        if *next == Next::TooLong {
+    fn entry(&mut self, next: &LineStep) -> std::result::Result<Option<LogEntry>, Flaw> {
+        if *next == LineStep::TooLong {
             return Err(Flaw::TooLong {
                 most: self.options.most_line,
             });
@@ -249,25 +249,25 @@ impl<R: BufRead> LogReader<R> {
             b""
         };
         let text = String::from_utf8_lossy(line.strip_prefix(mark).unwrap_or(&line));
-        let entry = match Line::parse(&text) {
-            Ok(Line::Blank | Line::Legend) => Ok(None),
-            Ok(Line::Comment(comment)) => Ok(Some(Entry::Comment(comment.to_owned()))),
-            Ok(Line::StartTime(nanos)) => {
+        let entry = match IntervalLine::parse(&text) {
+            Ok(IntervalLine::Blank | IntervalLine::Legend) => Ok(None),
+            Ok(IntervalLine::Comment(comment)) => Ok(Some(LogEntry::Comment(comment.to_owned()))),
+            Ok(IntervalLine::StartTime(nanos)) => {
                 (self.start_time, self.counted_from) = (Some(nanos), None);
-                Ok(Some(Entry::StartTime(nanos)))
+                Ok(Some(LogEntry::StartTime(nanos)))
             }
-            Ok(Line::BaseTime(nanos)) => {
+            Ok(IntervalLine::BaseTime(nanos)) => {
                 self.base_time = Some(nanos);
-                Ok(Some(Entry::BaseTime(nanos)))
+                Ok(Some(LogEntry::BaseTime(nanos)))
             }
-            Ok(Line::Interval {
+            Ok(IntervalLine::Interval {
                 tag,
                 start,
                 length,
                 histogram,
             }) => self
                 .interval(tag, (start, length), histogram)
-                .map(|interval| interval.map(Entry::Interval)),
+                .map(|interval| interval.map(LogEntry::Interval)),
             Err(flaw) => Err(flaw),
         };
         drop(text);
@@ -299,15 +299,15 @@ impl<R: BufRead> LogReader<R> {
     }
 
     /// Counts what an interval was guessed by.
-    fn note(&mut self, numbers: Numbers) {
+    fn note(&mut self, numbers: NumberKind) {
         let Guesses {
             from_start_time,
             long_before_start,
             floats,
             rounded,
         } = &mut self.guesses;
-        *floats += u64::from(numbers != Numbers::Whole);
-        *rounded += u64::from(numbers == Numbers::Rounded);
+        *floats += u64::from(numbers != NumberKind::Whole);
+        *rounded += u64::from(numbers == NumberKind::Rounded);
         match self.counted_from.filter(|_| self.base_time.is_none()) {
             Some(Origin::Start(_)) => *from_start_time += 1,
             Some(Origin::LongAgo) => *long_before_start += 1,
@@ -353,8 +353,8 @@ impl<R: BufRead> LogReader<R> {
     fn is_in_range(&mut self, start: u64, origin: u64) -> bool {
         let start = i128::from(start);
         let of = |moment| match moment {
-            Moment::Absolute(nanos) => i128::from(nanos),
-            Moment::Offset(nanos) => i128::from(origin) + i128::from(nanos),
+            TimePoint::Absolute(nanos) => i128::from(nanos),
+            TimePoint::Offset(nanos) => i128::from(origin) + i128::from(nanos),
         };
         let TimeRange { from, to } = self.options.range;
         let java = self.options.rules == TimeRules::Java;
@@ -379,12 +379,12 @@ impl<R: BufRead> LogReader<R> {
 }
 
 impl<R: BufRead> Iterator for LogReader<R> {
-    type Item = Result<Entry>;
+    type Item = Result<LogEntry>;
 
-    fn next(&mut self) -> Option<Result<Entry>> {
+    fn next(&mut self) -> Option<Result<LogEntry>> {
         while !self.ended {
             let next = match lines::next(&mut self.from, self.options.most_line, &mut self.line) {
-                Ok(Next::End) => break,
+                Ok(LineStep::End) => break,
                 Ok(next) => next,
                 Err(error) => {
                     self.ended = true;
@@ -428,7 +428,7 @@ impl<R: BufRead> Iterator for LogIntervals<R> {
 
     fn next(&mut self) -> Option<Result<Interval>> {
         self.reader.find_map(|entry| match entry {
-            Ok(Entry::Interval(interval)) => Some(Ok(interval)),
+            Ok(LogEntry::Interval(interval)) => Some(Ok(interval)),
             Ok(_) => None,
             Err(error) => Some(Err(error)),
         })

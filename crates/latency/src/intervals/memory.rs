@@ -64,11 +64,11 @@ fn bytes(histogram: &Histogram<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intervals::Shape;
+    use crate::intervals::HistogramShape;
 
     #[test]
     fn histograms_that_take_too_much_together_are_an_error() {
-        let exact = Shape {
+        let exact = HistogramShape {
             digits: 5,
             highest: Some(1 << 30),
         };
@@ -80,9 +80,9 @@ mod tests {
         for _ in 0..2 {
             memory.take(&histogram).unwrap();
         }
-        let mut small = Shape::default().histogram().unwrap();
+        let mut small = HistogramShape::default().histogram().unwrap();
         memory.take(&small).unwrap();
-        let mut long = Shape::default().histogram().unwrap();
+        let mut long = HistogramShape::default().histogram().unwrap();
         long.record(1_000_000).unwrap();
         memory.add(&mut small, &long).unwrap();
         assert_eq!(memory.bytes, 2 * bytes(&histogram) + bytes(&small));

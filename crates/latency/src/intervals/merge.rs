@@ -3,7 +3,7 @@
 use super::cutter::MOST_TAGS;
 use super::error::{Error, Result};
 use super::interval::Interval;
-use super::log_reader::Entry;
+use super::log_reader::LogEntry;
 use super::memory::Memory;
 
 /// The most that is kept of what stands before an interval, in bytes of comments.
@@ -23,11 +23,11 @@ const TIME: usize = 64;
 /// StartTime, and these entries are left out. A comment stays before the interval that it stood
 /// before; of more than a MiB between two intervals, the rest is left out, which another comment
 /// says.
-pub struct Merged<I> {
+pub struct IntervalMerge<I> {
     logs: Vec<Log<I>>,
     origin: Option<u64>,
     /// What is given away next, the first one last.
-    ready: Vec<Result<Entry>>,
+    ready: Vec<Result<LogEntry>>,
 }
 
 /// A log that is being merged.
@@ -36,12 +36,12 @@ struct Log<I> {
     /// The next interval, or error.
     head: Option<Result<Interval>>,
     /// What stands before it.
-    notes: Vec<Entry>,
+    notes: Vec<LogEntry>,
     notes_bytes: usize,
     left_out: u64,
 }
 
-/// Merges logs: see [`Merged`].
+/// Merges logs: see [`IntervalMerge`].
 ///
 /// # Example
 /// ```
@@ -51,9 +51,9 @@ struct Log<I> {
 /// let logs = [one, other].map(|log| LogReader::new(log, Default::default()));
 /// assert_eq!(merge(logs).count(), 1);
 /// ```
-pub fn merge<I>(logs: impl IntoIterator<Item = I>) -> Merged<I>
+pub fn merge<I>(logs: impl IntoIterator<Item = I>) -> IntervalMerge<I>
 where
-    I: Iterator<Item = Result<Entry>>,
+    I: Iterator<Item = Result<LogEntry>>,
 {
     let log = |entries| Log {
         entries,
@@ -62,19 +62,19 @@ where
         notes_bytes: 0,
         left_out: 0,
     };
-    Merged {
+    IntervalMerge {
         logs: logs.into_iter().map(log).collect(),
         origin: None,
         ready: Vec::new(),
     }
 }
 
-impl<I: Iterator<Item = Result<Entry>>> Log<I> {
+impl<I: Iterator<Item = Result<LogEntry>>> Log<I> {
     /// The next interval, or error, which is read only once.
     fn head(&mut self) -> Option<&Result<Interval>> {
         while self.head.is_none() {
             match self.entries.next()? {
-                Ok(Entry::Interval(interval)) => self.head = Some(Ok(interval)),
+                Ok(LogEntry::Interval(interval)) => self.head = Some(Ok(interval)),
                 Ok(note) => self.keep(note),
                 Err(error) => self.head = Some(Err(error)),
             }
@@ -82,9 +82,9 @@ impl<I: Iterator<Item = Result<Entry>>> Log<I> {
         self.head.as_ref()
     }
 
-    fn keep(&mut self, note: Entry) {
+    fn keep(&mut self, note: LogEntry) {
         let bytes = match &note {
-            Entry::Comment(text) => text.len() + TIME,
+            LogEntry::Comment(text) => text.len() + TIME,
             _ => TIME,
         };
         if self.notes_bytes + bytes > MOST_NOTES {
@@ -96,17 +96,17 @@ impl<I: Iterator<Item = Result<Entry>>> Log<I> {
     }
 
     /// What stands before the next interval, once.
-    fn notes(&mut self) -> impl Iterator<Item = Entry> {
+    fn notes(&mut self) -> impl Iterator<Item = LogEntry> {
         let left_out = match std::mem::take(&mut self.left_out) {
             0 => None,
-            count => Some(Entry::Comment(format!("[{count} more lines left out]"))),
+            count => Some(LogEntry::Comment(format!("[{count} more lines left out]"))),
         };
         self.notes_bytes = 0;
         std::mem::take(&mut self.notes).into_iter().chain(left_out)
     }
 }
 
-impl<I: Iterator<Item = Result<Entry>>> Merged<I> {
+impl<I: Iterator<Item = Result<LogEntry>>> IntervalMerge<I> {
     /// Takes all that begin first. What cannot be read in a log ends its part.
     fn gather(&mut self) {
         let is_single = self.logs.len() == 1;
@@ -121,7 +121,7 @@ impl<I: Iterator<Item = Result<Entry>>> Merged<I> {
         let (mut notes, mut joined, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         // Behind the last interval of a log.
         let mut last = Vec::new();
-        let is_kept = |note: &Entry| is_single || matches!(note, Entry::Comment(_));
+        let is_kept = |note: &LogEntry| is_single || matches!(note, LogEntry::Comment(_));
         let mut memory = Memory::default();
         for log in &mut self.logs {
             while let Some(head) = log.head() {
@@ -147,17 +147,17 @@ impl<I: Iterator<Item = Result<Entry>>> Merged<I> {
                 interval.origin = self.origin.unwrap_or(interval.origin);
             }
         }
-        let joined = joined.into_iter().map(|one| Ok(Entry::Interval(one)));
+        let joined = joined.into_iter().map(|one| Ok(LogEntry::Interval(one)));
         let (notes, last) = (notes.into_iter().map(Ok), last.into_iter().map(Ok));
         self.ready = notes.chain(errors).chain(joined).chain(last).collect();
         self.ready.reverse();
     }
 }
 
-impl<I: Iterator<Item = Result<Entry>>> Iterator for Merged<I> {
-    type Item = Result<Entry>;
+impl<I: Iterator<Item = Result<LogEntry>>> Iterator for IntervalMerge<I> {
+    type Item = Result<LogEntry>;
 
-    fn next(&mut self) -> Option<Result<Entry>> {
+    fn next(&mut self) -> Option<Result<LogEntry>> {
         if self.ready.is_empty() {
             self.gather();
         }

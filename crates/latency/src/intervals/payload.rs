@@ -25,7 +25,7 @@ pub fn encode(
 
 /// What numbers a histogram was of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Numbers {
+pub enum NumberKind {
     Whole,
     /// Of which whole nanoseconds say as much.
     Floats,
@@ -35,7 +35,7 @@ pub enum Numbers {
 
 /// The histogram of this base64, and what numbers it was of; for floating-point ones, 1 is `unit`
 /// nanoseconds. It takes at most so many bytes of memory, and while it is read three times as many.
-pub fn decode(text: &str, unit: f64, most: u64) -> Result<(Histogram<u64>, Numbers), Flaw> {
+pub fn decode(text: &str, unit: f64, most: u64) -> Result<(Histogram<u64>, NumberKind), Flaw> {
     let bytes = STANDARD.decode(text).map_err(|error| Flaw::Base64 {
         reason: error.to_string(),
     })?;
@@ -45,7 +45,7 @@ pub fn decode(text: &str, unit: f64, most: u64) -> Result<(Histogram<u64>, Numbe
         .map_err(undecoded)?;
     histogram.auto(true);
     match encoded.ratio {
-        None => Ok((histogram, Numbers::Whole)),
+        None => Ok((histogram, NumberKind::Whole)),
         Some(ratio) => scaled(&histogram, ratio * unit, most),
     }
 }
@@ -61,7 +61,7 @@ fn scaled(
     histogram: &Histogram<u64>,
     nanos: f64,
     most: u64,
-) -> Result<(Histogram<u64>, Numbers), Flaw> {
+) -> Result<(Histogram<u64>, NumberKind), Flaw> {
     let longest = histogram.max() as f64 * nanos;
     if !(nanos > 0.0 && longest < HIGHEST as f64) {
         return Err(Flaw::Header {
@@ -75,11 +75,11 @@ fn scaled(
     encoding::check_memory(buckets, most)?;
     let mut scaled = Histogram::new_with_bounds(1, longest, digits).map_err(undecoded)?;
     scaled.auto(true);
-    let (mut numbers, unsure) = (Numbers::Floats, 0.1_f64.powi(digits.into()));
+    let (mut numbers, unsure) = (NumberKind::Floats, 0.1_f64.powi(digits.into()));
     for bucket in histogram.iter_recorded() {
         let value = histogram.median_equivalent(bucket.value_iterated_to()) as f64 * nanos;
         if (value - value.round()).abs() > value * unsure {
-            numbers = Numbers::Rounded;
+            numbers = NumberKind::Rounded;
         }
         let recorded = scaled.record_n(value.round() as u64, bucket.count_at_value());
         recorded.map_err(undecoded)?;

@@ -9,7 +9,7 @@ pub const HIGHEST: u64 = i64::MAX as u64;
 
 /// How exact histograms are, and how far they reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct HistogramShape {
     /// Significant decimal digits, from 1 to 5: with 3, a duration is exact to 0.1 %.
     pub digits: u8,
     /// The highest duration in nanoseconds, which longer ones are recorded as. Without it,
@@ -17,20 +17,20 @@ pub struct Shape {
     pub highest: Option<u64>,
 }
 
-impl Default for Shape {
+impl Default for HistogramShape {
     fn default() -> Self {
-        Shape {
+        HistogramShape {
             digits: 3,
             highest: None,
         }
     }
 }
 
-impl Shape {
+impl HistogramShape {
     /// An empty histogram.
     ///
     /// # Errors
-    /// `Shape`.
+    /// `HistogramShape`.
     ///
     /// # Example
     /// ```
@@ -150,7 +150,7 @@ mod tests {
             digits in 1_u8..=4,
         ) {
             let expected = if expected < 50 { 0 } else { expected };
-            let shape = Shape { digits, highest: None };
+            let shape = HistogramShape { digits, highest: None };
             let mut ours = shape.histogram().unwrap();
             let mut plain = shape.histogram().unwrap();
             let mut naive = shape.histogram().unwrap();
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn billions_of_missing_values_are_recorded_at_once() {
-        let mut histogram = Shape::default().histogram().unwrap();
+        let mut histogram = HistogramShape::default().histogram().unwrap();
         let hour = 3_600_000_000_000;
         assert!(record_corrected(&mut histogram, hour, 1));
         assert_eq!(histogram.len(), hour);
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_recorded_as_the_highest() {
-        let fixed = Shape {
+        let fixed = HistogramShape {
             digits: 2,
             highest: Some(1_000),
         };
@@ -184,7 +184,7 @@ mod tests {
         assert!(!record_corrected(&mut histogram, 1_000_000, 500));
         assert_eq!(histogram.len(), 4);
         assert!(histogram.max() < 1_010);
-        let mut growing = Shape::default().histogram().unwrap();
+        let mut growing = HistogramShape::default().histogram().unwrap();
         assert!(!record(&mut growing, u64::MAX));
         assert!(record(&mut growing, 0));
         assert_eq!(growing.len(), 2);
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn shapes_that_there_are_none_of_are_refused() {
         for (digits, highest) in [(0, None), (6, None), (3, Some(1)), (3, Some(u64::MAX))] {
-            let error = Shape { digits, highest }.histogram().unwrap_err();
+            let error = HistogramShape { digits, highest }.histogram().unwrap_err();
             assert!(
                 error.to_string().contains(&format!("got {digits} digits")),
                 "{error}"

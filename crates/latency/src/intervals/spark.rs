@@ -55,11 +55,11 @@ pub fn spark_line(histogram: &Histogram<u64>, range: (u64, u64), columns: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::intervals::Shape;
+    use crate::intervals::HistogramShape;
 
     #[test]
     fn any_range_and_any_number_of_columns_is_drawn() {
-        let mut histogram = Shape::default().histogram().unwrap();
+        let mut histogram = HistogramShape::default().histogram().unwrap();
         assert_eq!(spark_line(&histogram, (1, 1_000), 4), "    ");
         for value in [0, 1, 1_000, u64::MAX / 4] {
             histogram.record_n(value, u64::MAX / 8).unwrap();

@@ -21,7 +21,7 @@ pub const PERCENTILES: [(f64, &str); 5] = [
 
 /// What a histogram says in a few numbers. Durations are in nanoseconds, and 0 where there is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct SummaryRow {
     /// How many durations there are.
     pub count: u64,
     /// The shortest.
@@ -34,9 +34,9 @@ pub struct Row {
     pub mean: f64,
 }
 
-impl From<&Histogram<u64>> for Row {
-    fn from(histogram: &Histogram<u64>) -> Row {
-        Row {
+impl From<&Histogram<u64>> for SummaryRow {
+    fn from(histogram: &Histogram<u64>) -> SummaryRow {
+        SummaryRow {
             count: histogram.len(),
             min: histogram.min(),
             percentiles: PERCENTILES.map(|(percent, _)| percentile(histogram, percent)),
@@ -63,8 +63,8 @@ pub struct Summary {
 
 impl Summary {
     /// What the histogram says in a few numbers.
-    pub fn row(&self) -> Row {
-        Row::from(&self.histogram)
+    pub fn row(&self) -> SummaryRow {
+        SummaryRow::from(&self.histogram)
     }
 }
 

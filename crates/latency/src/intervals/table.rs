@@ -7,12 +7,12 @@ use timeline::dump::{is_printable, printable};
 
 use super::error::Result;
 use super::interval::Interval;
-use super::missed::{Lack, Missed};
+use super::interval_loss::{IntervalLoss, Lack};
 use super::seconds;
 use super::spark::spark_line;
-use super::summary::{PERCENTILES, Row, Summary};
+use super::summary::{PERCENTILES, Summary, SummaryRow};
 use super::units::duration;
-use crate::spans::Unit;
+use crate::spans::ValueUnit;
 
 /// Columns of a spark line.
 const SPARK: usize = 16;
@@ -51,21 +51,26 @@ pub enum TableFormat {
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Table<W> {
+pub struct IntervalTable<W> {
     out: W,
     format: TableFormat,
-    unit: Unit,
+    unit: ValueUnit,
     range: (u64, u64),
 }
 
-impl<W: Write> Table<W> {
+impl<W: Write> IntervalTable<W> {
     /// Begins a table; writes the names of its columns. Its values are in this unit. The spark
     /// lines go from `range.0` to `range.1`: [`spark_line`].
     ///
     /// # Errors
     /// `Io`.
-    pub fn new(out: W, format: TableFormat, unit: Unit, range: (u64, u64)) -> Result<Table<W>> {
-        let mut table = Table {
+    pub fn new(
+        out: W,
+        format: TableFormat,
+        unit: ValueUnit,
+        range: (u64, u64),
+    ) -> Result<IntervalTable<W>> {
+        let mut table = IntervalTable {
             out,
             format,
             unit,
@@ -113,7 +118,7 @@ impl<W: Write> Table<W> {
             length: interval.length,
         };
         let spark = spark_line(&interval.histogram, self.range, SPARK);
-        let row = Row::from(&interval.histogram);
+        let row = SummaryRow::from(&interval.histogram);
         self.row(&place, interval.tag.as_deref(), &row, &spark)
     }
 
@@ -138,12 +143,12 @@ impl<W: Write> Table<W> {
     ///
     /// # Errors
     /// `Io`.
-    pub fn missed(&mut self, missed: &Missed) -> Result<()> {
+    pub fn missed(&mut self, missed: &IntervalLoss) -> Result<()> {
         let out = &mut self.out;
         match self.format {
             TableFormat::Text => writeln!(out, "{:>12} {missed}", "missed")?,
             TableFormat::Json => {
-                let Missed { what, since, until } = *missed;
+                let IntervalLoss { what, since, until } = *missed;
                 let (name, entries) = (what.name(), what.entries());
                 let entries = entries.map_or("null".to_owned(), |entries| entries.to_string());
                 write!(
@@ -176,7 +181,13 @@ impl<W: Write> Table<W> {
         self.out
     }
 
-    fn row(&mut self, place: &Place, tag: Option<&str>, row: &Row, spark: &str) -> Result<()> {
+    fn row(
+        &mut self,
+        place: &Place,
+        tag: Option<&str>,
+        row: &SummaryRow,
+        spark: &str,
+    ) -> Result<()> {
         let out = &mut self.out;
         // Anybody may have written the tag; a terminal must not obey it.
         let shown_tag = tag.map_or("".into(), printable);
@@ -252,7 +263,7 @@ fn key(name: &str) -> String {
 }
 
 /// A value of a row, if it has any.
-fn shown(row: &Row, unit: Unit, value: f64) -> String {
+fn shown(row: &SummaryRow, unit: ValueUnit, value: f64) -> String {
     match row.count {
         0 => "-".to_owned(),
         _ => in_unit(unit, value),
@@ -260,11 +271,11 @@ fn shown(row: &Row, unit: Unit, value: f64) -> String {
 }
 
 /// A value with its unit.
-fn in_unit(unit: Unit, value: f64) -> String {
+fn in_unit(unit: ValueUnit, value: f64) -> String {
     match unit {
-        Unit::Nanoseconds => duration(value),
-        Unit::Bytes => Bytes(value as u64).to_string(),
-        Unit::None => (value.round() as u64).to_string(),
+        ValueUnit::Nanoseconds => duration(value),
+        ValueUnit::Bytes => Bytes(value as u64).to_string(),
+        ValueUnit::None => (value.round() as u64).to_string(),
     }
 }
 

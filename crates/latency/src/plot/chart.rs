@@ -3,8 +3,8 @@
 use super::axis::{Axis, Tick};
 use super::colors::{AXIS, Color, FAINT_INK, GRID, INK, Stroke};
 use super::error::Result;
-use super::picture::{Anchor, Picture, text_width};
-use super::{Frame, Image};
+use super::picture::{Picture, TextAnchor, text_width};
+use super::{ImageFormat, PlotFrame};
 
 pub const TITLE: f64 = 21.0;
 pub const LABEL: f64 = 15.0;
@@ -47,7 +47,7 @@ impl Side {
 
 /// The room in which a plot is drawn.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
+pub struct PlotArea {
     pub left: f64,
     pub top: f64,
     pub right: f64,
@@ -57,12 +57,12 @@ pub struct Room {
 /// A plot that is being drawn.
 pub struct Chart {
     pub picture: Picture,
-    pub room: Room,
+    pub room: PlotArea,
 }
 
 impl Chart {
     /// Draws the title and the legend, and leaves room for axes of durations with these ticks.
-    pub fn new(frame: &Frame, durations: &[Tick], legend: &[Key]) -> Result<Chart> {
+    pub fn new(frame: &PlotFrame, durations: &[Tick], legend: &[Key]) -> Result<Chart> {
         let mut picture = Picture::new(frame.width, frame.height)?;
         let labels = durations.iter().map(|tick| text_width(&tick.label, LABEL));
         let left = 46.0 + labels.fold(20.0, f64::max);
@@ -73,14 +73,14 @@ impl Chart {
             [] => 0.0,
             _ => SWATCH + 24.0 + keys.fold(0.0, f64::max),
         };
-        let room = Room {
+        let room = PlotArea {
             left,
             top: if frame.title.is_empty() { 18.0 } else { 52.0 },
             right: (picture.width - 24.0 - legend_width).max(left + 40.0),
             bottom: picture.height - 58.0,
         };
         let middle = (room.left, 28.0);
-        picture.text(middle, &frame.title, TITLE, Anchor::Start, INK);
+        picture.text(middle, &frame.title, TITLE, TextAnchor::Start, INK);
         let mut chart = Chart { picture, room };
         chart.legend(legend);
         Ok(chart)
@@ -97,14 +97,19 @@ impl Chart {
             let y = self.room.top + LINE_HEIGHT * (number as f64 + 0.5);
             let swatch = vec![(left, y), (left + SWATCH - 6.0, y)];
             self.picture.stroke(swatch, *stroke, 3.0, *color);
-            self.picture
-                .text((left + SWATCH, y), &cut(text), LABEL, Anchor::Start, INK);
+            self.picture.text(
+                (left + SWATCH, y),
+                &cut(text),
+                LABEL,
+                TextAnchor::Start,
+                INK,
+            );
         }
         if shown < legend.len() {
             let y = self.room.top + LINE_HEIGHT * (shown as f64 + 0.5);
             let more = format!("… and {} more", legend.len() - shown);
             self.picture
-                .text((left, y), &more, LABEL, Anchor::Start, FAINT_INK);
+                .text((left, y), &more, LABEL, TextAnchor::Start, FAINT_INK);
         }
     }
 
@@ -115,7 +120,7 @@ impl Chart {
         width: f64,
         text: &str,
         size: f64,
-        (anchor, color): (Anchor, Color),
+        (anchor, color): (TextAnchor, Color),
     ) {
         let mut shown = text.to_owned();
         let mut kept = text.chars().count();
@@ -138,7 +143,7 @@ impl Chart {
             if x - half > free {
                 let at = (x, room.bottom + 15.0);
                 self.picture
-                    .text(at, &tick.label, LABEL, Anchor::Middle, FAINT_INK);
+                    .text(at, &tick.label, LABEL, TextAnchor::Middle, FAINT_INK);
                 free = x + half + 6.0;
             }
         }
@@ -146,7 +151,7 @@ impl Chart {
         self.picture.line(ends, 1.0, AXIS);
         let middle = ((room.left + room.right) / 2.0, room.bottom + 40.0);
         self.picture
-            .text(middle, &side.title, LABEL, Anchor::Middle, INK);
+            .text(middle, &side.title, LABEL, TextAnchor::Middle, INK);
     }
 
     /// Draws an axis at the left of the room, with its grid.
@@ -158,13 +163,13 @@ impl Chart {
                 .line(vec![(room.left, y), (room.right, y)], 1.0, GRID);
             let at = (room.left - 8.0, y);
             self.picture
-                .text(at, &tick.label, LABEL, Anchor::End, FAINT_INK);
+                .text(at, &tick.label, LABEL, TextAnchor::End, FAINT_INK);
         }
         let ends = vec![(room.left, room.top), (room.left, room.bottom)];
         self.picture.line(ends, 1.0, AXIS);
         let middle = (16.0, (room.top + room.bottom) / 2.0);
         self.picture
-            .text(middle, &side.title, LABEL, Anchor::Turned, INK);
+            .text(middle, &side.title, LABEL, TextAnchor::Turned, INK);
     }
 
     pub fn x(&self, axis: &Axis, value: f64) -> f64 {
@@ -175,7 +180,7 @@ impl Chart {
         self.room.bottom - axis.share(value) * (self.room.bottom - self.room.top)
     }
 
-    pub fn draw(&self, image: Image) -> Result<Vec<u8>> {
+    pub fn draw(&self, image: ImageFormat) -> Result<Vec<u8>> {
         self.picture.draw(image)
     }
 }
@@ -198,13 +203,13 @@ fn end_of(text: &str, most: usize) -> String {
 }
 
 /// A frame in which a legend of so many keys has room.
-pub fn frame(title: &str, keys: usize) -> Frame {
-    let usual = Frame {
+pub fn frame(title: &str, keys: usize) -> PlotFrame {
+    let usual = PlotFrame {
         title: title.to_owned(),
-        ..Frame::default()
+        ..PlotFrame::default()
     };
     let height = MARGIN + LINE_HEIGHT * keys as f64;
-    Frame {
+    PlotFrame {
         height: usual.height.max(height as u32),
         ..usual
     }

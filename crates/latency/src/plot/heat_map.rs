@@ -4,9 +4,9 @@ use super::axis::{self, Axis};
 use super::chart::{Chart, LABEL, Side};
 use super::colors::{self, INK};
 use super::error::{Error, Result};
-use super::joined::{Join, Labels};
-use super::picture::Anchor;
-use super::{Frame, Image, panels};
+use super::joined::{Join, LabelMap};
+use super::picture::TextAnchor;
+use super::{ImageFormat, PlotFrame, panels};
 use crate::intervals::Interval;
 
 /// Most columns of a label. Then two neighbours become one.
@@ -41,13 +41,13 @@ const COLORS: f64 = 24.0;
 /// ```
 #[derive(Debug, Clone)]
 pub struct HeatMap {
-    panels: Labels<Column>,
+    panels: LabelMap<Column>,
 }
 
 impl Default for HeatMap {
     fn default() -> Self {
         HeatMap {
-            panels: Labels::new(MOST_COLUMNS),
+            panels: LabelMap::new(MOST_COLUMNS),
         }
     }
 }
@@ -87,7 +87,7 @@ impl HeatMap {
     ///
     /// # Errors
     /// `Empty` if no interval has a duration; `Size`; `Drawing`.
-    pub fn draw(&self, frame: &Frame, image: Image) -> Result<Vec<u8>> {
+    pub fn draw(&self, frame: &PlotFrame, image: ImageFormat) -> Result<Vec<u8>> {
         let columns = || self.panels.items();
         let rows = || {
             columns()
@@ -129,7 +129,7 @@ impl HeatMap {
     }
 
     /// As large as a picture of these labels has to be.
-    pub fn frame(&self, title: &str) -> Frame {
+    pub fn frame(&self, title: &str) -> PlotFrame {
         panels::frame(title, self.panels.len())
     }
 }
@@ -243,12 +243,12 @@ impl Shades {
             let text = rounded(density);
             chart
                 .picture
-                .text((right + 6.0, y), &text, LABEL, Anchor::Start, INK);
+                .text((right + 6.0, y), &text, LABEL, TextAnchor::Start, INK);
         }
         let title = (left, room.top + 6.0);
         chart
             .picture
-            .text(title, "per second", LABEL, Anchor::Start, INK);
+            .text(title, "per second", LABEL, TextAnchor::Start, INK);
     }
 }
 

@@ -10,7 +10,7 @@ pub trait Join {
 
 /// Items in their order, at most so many, by labels in the order in which they appeared.
 #[derive(Debug, Clone)]
-pub struct Labels<T> {
+pub struct LabelMap<T> {
     /// An even number.
     most: usize,
     labels: Vec<Label<T>>,
@@ -26,9 +26,9 @@ pub struct Label<T> {
     last: usize,
 }
 
-impl<T: Join> Labels<T> {
-    pub fn new(most: usize) -> Labels<T> {
-        Labels {
+impl<T: Join> LabelMap<T> {
+    pub fn new(most: usize) -> LabelMap<T> {
+        LabelMap {
             most: most.next_multiple_of(2),
             labels: Vec::new(),
         }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn all_items_are_kept_in_equal_parts() {
         for count in 0..200 {
-            let mut labels = Labels::new(8);
+            let mut labels = LabelMap::new(8);
             for number in 0..count {
                 labels.push("a", vec![number]).unwrap();
                 labels.push("b", vec![number]).unwrap();

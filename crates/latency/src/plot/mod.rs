@@ -3,7 +3,7 @@
 //! [`OverTime`] draws percentiles against time, [`Spectrum`] all percentiles of histograms, and
 //! [`HeatMap`] how many durations there are of each length at each time. Each takes intervals or
 //! histograms under labels, which are the files or tags to be compared, keeps only what it draws
-//! (joined.rs bounds that), and draws a [`Frame`]. axis.rs scales and labels, chart.rs lays a plot
+//! (joined.rs bounds that), and draws a [`PlotFrame`]. axis.rs scales and labels, chart.rs lays a plot
 //! out around its axes in colors.rs, panels.rs divides it, and picture.rs draws lines, areas and
 //! texts with `plotters`; png.rs encodes.
 //!
@@ -33,7 +33,7 @@ pub const MOST_LABELS: usize = 64;
 
 /// What a plot is drawn as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Image {
+pub enum ImageFormat {
     /// Texts in the sans-serif font of whoever shows it.
     Svg,
     /// Texts in DejaVu Sans, and two pixels for each pixel of the frame, for fine screens.
@@ -54,7 +54,7 @@ pub enum Scale {
 
 /// What is around a plot.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct PlotFrame {
     /// The title, in one line.
     pub title: String,
     /// Width in pixels, from 200 to 8192.
@@ -65,10 +65,10 @@ pub struct Frame {
     pub scale: Scale,
 }
 
-impl Default for Frame {
+impl Default for PlotFrame {
     /// 1000 × 560, without a title.
     fn default() -> Self {
-        Frame {
+        PlotFrame {
             title: String::new(),
             width: 1000,
             height: 560,

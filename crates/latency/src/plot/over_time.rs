@@ -4,8 +4,8 @@ use super::axis::{self, Axis};
 use super::chart::{Chart, Key, Side};
 use super::colors::{self, Stroke};
 use super::error::{Error, Result};
-use super::joined::{Join, Label, Labels};
-use super::{Frame, Image, Scale, panels};
+use super::joined::{Join, Label, LabelMap};
+use super::{ImageFormat, PlotFrame, Scale, panels};
 use crate::intervals::Interval;
 use crate::percentile;
 
@@ -40,7 +40,7 @@ pub(super) const WIDE: f64 = 50.0;
 #[derive(Debug, Clone)]
 pub struct OverTime {
     percentiles: Vec<f64>,
-    labels: Labels<Point>,
+    labels: LabelMap<Point>,
 }
 
 /// What is drawn of an interval, or of several.
@@ -68,7 +68,7 @@ impl OverTime {
         }
         Ok(OverTime {
             percentiles: percentiles.to_vec(),
-            labels: Labels::new(MOST_POINTS),
+            labels: LabelMap::new(MOST_POINTS),
         })
     }
 
@@ -94,7 +94,7 @@ impl OverTime {
     ///
     /// # Errors
     /// `Empty` if no interval has a duration; `Size`; `Drawing`.
-    pub fn draw(&self, frame: &Frame, image: Image) -> Result<Vec<u8>> {
+    pub fn draw(&self, frame: &PlotFrame, image: ImageFormat) -> Result<Vec<u8>> {
         let points = || self.labels.items();
         let values = || {
             points()
@@ -143,7 +143,7 @@ impl OverTime {
     }
 
     /// As large as a picture of these labels has to be.
-    pub fn frame(&self, title: &str) -> Frame {
+    pub fn frame(&self, title: &str) -> PlotFrame {
         panels::frame(
             title,
             if self.is_divided() {

@@ -1,10 +1,10 @@
 //! Divides a plot into panels: one for each label, with its name, and axes that all of them share.
 
-use super::Frame;
+use super::PlotFrame;
 use super::axis::Axis;
-use super::chart::{Chart, LABEL, MARGIN, Room, Side};
+use super::chart::{Chart, LABEL, MARGIN, PlotArea, Side};
 use super::colors::INK;
-use super::picture::Anchor;
+use super::picture::TextAnchor;
 
 /// What a panel takes, in pixels, if the frame is as large as the panels need.
 const HEIGHT: u32 = 118;
@@ -13,10 +13,10 @@ const GAP: f64 = 30.0;
 const GUTTER: f64 = 22.0;
 
 /// A frame with room for so many panels below and beside each other.
-pub fn frame(title: &str, panels: usize) -> Frame {
-    let usual = Frame {
+pub fn frame(title: &str, panels: usize) -> PlotFrame {
+    let usual = PlotFrame {
         title: title.to_owned(),
-        ..Frame::default()
+        ..PlotFrame::default()
     };
     if panels <= 1 {
         return usual;
@@ -24,7 +24,7 @@ pub fn frame(title: &str, panels: usize) -> Frame {
     let columns = columns(panels);
     let rows = panels.div_ceil(columns) as u32;
     let height = MARGIN as u32 + rows * (HEIGHT + GAP as u32);
-    Frame {
+    PlotFrame {
         width: usual.width + 220 * (columns as u32 - 1),
         height: height.max(usual.height),
         ..usual
@@ -41,7 +41,7 @@ fn columns(panels: usize) -> usize {
 }
 
 /// How high each of so many panels is in a frame.
-pub fn height(frame: &Frame, panels: usize) -> usize {
+pub fn height(frame: &PlotFrame, panels: usize) -> usize {
     let rows = panels.max(1).div_ceil(columns(panels)) as u32;
     (frame.height.saturating_sub(MARGIN as u32) / rows).saturating_sub(GAP as u32) as usize
 }
@@ -65,7 +65,7 @@ pub fn draw<'a>(
         let (row, column) = (number / columns, number % columns);
         let top = all.top + row as f64 * (height + gap) + gap;
         let left = all.left + column as f64 * (width + GUTTER);
-        chart.room = Room {
+        chart.room = PlotArea {
             left,
             top,
             right: left + width,
@@ -92,7 +92,7 @@ pub fn draw<'a>(
         draw(number, chart);
         if panels > 1 {
             let at = (left, top - gap / 2.0 + 2.0);
-            chart.text_within(at, width, name, LABEL, (Anchor::Start, INK));
+            chart.text_within(at, width, name, LABEL, (TextAnchor::Start, INK));
         }
     }
     chart.room = all;

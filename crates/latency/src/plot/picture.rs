@@ -18,7 +18,7 @@ use timeline::dump::printable;
 
 use super::colors::{Color, PAPER, Stroke};
 use super::error::{Error, Result};
-use super::{Image, png};
+use super::{ImageFormat, png};
 
 /// The generic family in an SVG; in a PNG the font that is registered under its name.
 const FONT: &str = "sans-serif";
@@ -39,7 +39,7 @@ const MOST: u32 = 8192;
 
 /// Which part of a text is at its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub enum TextAnchor {
     /// Its left end.
     Start,
     /// Its middle.
@@ -54,7 +54,7 @@ pub enum Anchor {
 enum Mark {
     Line(Vec<(f64, f64)>, f64, Color),
     Area([f64; 4], Color),
-    Text((f64, f64), String, f64, Anchor, Color),
+    Text((f64, f64), String, f64, TextAnchor, Color),
 }
 
 /// What is drawn, in pixels from the upper left corner.
@@ -143,7 +143,14 @@ impl Picture {
     }
 
     /// A text whose middle is at this height.
-    pub fn text(&mut self, at: (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
+    pub fn text(
+        &mut self,
+        at: (f64, f64),
+        text: &str,
+        size: f64,
+        anchor: TextAnchor,
+        color: Color,
+    ) {
         if text.is_empty() {
             return;
         }
@@ -152,11 +159,11 @@ impl Picture {
         self.marks.push(text);
     }
 
-    pub fn draw(&self, image: Image) -> Result<Vec<u8>> {
+    pub fn draw(&self, image: ImageFormat) -> Result<Vec<u8>> {
         register();
         match image {
-            Image::Svg => self.svg(),
-            Image::Png => self.png(),
+            ImageFormat::Svg => self.svg(),
+            ImageFormat::Png => self.png(),
         }
     }
 
@@ -218,7 +225,7 @@ impl Picture {
                 }
                 Mark::Text((x, y), text, size, anchor, color) => {
                     let place = match anchor {
-                        Anchor::Turned => (x + drop * size, *y),
+                        TextAnchor::Turned => (x + drop * size, *y),
                         _ => (*x, y + drop * size),
                     };
                     let style = style(*size * scale, *anchor, *color);
@@ -239,13 +246,13 @@ pub fn text_width(text: &str, size: f64) -> f64 {
         .map_or(0.0, |(width, _)| f64::from(width) / 16.0)
 }
 
-fn style(size: f64, anchor: Anchor, color: Color) -> TextStyle<'static> {
+fn style(size: f64, anchor: TextAnchor, color: Color) -> TextStyle<'static> {
     let font = (FONT, size).into_font();
     let (font, across) = match anchor {
-        Anchor::Start => (font, HPos::Left),
-        Anchor::Middle => (font, HPos::Center),
-        Anchor::End => (font, HPos::Right),
-        Anchor::Turned => (font.transform(FontTransform::Rotate270), HPos::Center),
+        TextAnchor::Start => (font, HPos::Left),
+        TextAnchor::Middle => (font, HPos::Center),
+        TextAnchor::End => (font, HPos::Right),
+        TextAnchor::Turned => (font.transform(FontTransform::Rotate270), HPos::Center),
     };
     let mut style = TextStyle::from(font).pos(Pos::new(across, VPos::Center));
     style.color = rgb(color).to_backend_color();

@@ -7,7 +7,7 @@ use super::chart::{self, Chart, Key, Side};
 use super::colors;
 use super::error::{Error, Result};
 use super::over_time::{is_logarithmic, range};
-use super::{Frame, Image, MOST_LABELS};
+use super::{ImageFormat, MOST_LABELS, PlotFrame};
 
 /// Where the curve of a label goes on: from so many of one duration to the next.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ impl Spectrum {
     }
 
     /// As large as a picture of these labels has to be.
-    pub fn frame(&self, title: &str) -> Frame {
+    pub fn frame(&self, title: &str) -> PlotFrame {
         chart::frame(title, self.curves.len())
     }
 
@@ -75,7 +75,7 @@ impl Spectrum {
     ///
     /// # Errors
     /// `Empty` if there is no duration; `Size`; `Drawing`.
-    pub fn draw(&self, frame: &Frame, image: Image) -> Result<Vec<u8>> {
+    pub fn draw(&self, frame: &PlotFrame, image: ImageFormat) -> Result<Vec<u8>> {
         let steps = || self.curves.iter().flat_map(|(_, steps)| steps);
         let (low, high) = range(steps().map(|step| step.value)).ok_or(Error::Empty)?;
         let most = steps().map(|step| step.to).fold(10.0, f64::max);

@@ -1,13 +1,13 @@
 //! Tests what plots show.
 
 use super::*;
-use crate::intervals::{Interval, Shape};
+use crate::intervals::{HistogramShape, Interval};
 
 const SECOND: u64 = 1_000_000_000;
 
 /// An interval of a second, with these durations.
 fn interval(offset: u64, values: &[u64]) -> Interval {
-    let mut histogram = Shape::default().histogram().unwrap();
+    let mut histogram = HistogramShape::default().histogram().unwrap();
     for &value in values {
         histogram.record(value).unwrap();
     }
@@ -21,12 +21,12 @@ fn interval(offset: u64, values: &[u64]) -> Interval {
     }
 }
 
-fn svg(draw: impl Fn(&Frame, Image) -> Result<Vec<u8>>) -> String {
-    let frame = Frame {
+fn svg(draw: impl Fn(&PlotFrame, ImageFormat) -> Result<Vec<u8>>) -> String {
+    let frame = PlotFrame {
         title: "How long <parse> takes".into(),
-        ..Frame::default()
+        ..PlotFrame::default()
     };
-    String::from_utf8(draw(&frame, Image::Svg).unwrap()).unwrap()
+    String::from_utf8(draw(&frame, ImageFormat::Svg).unwrap()).unwrap()
 }
 
 /// The texts of an SVG, in their order.
@@ -182,8 +182,8 @@ fn each_of_many_labels_has_a_panel_with_its_name() {
             }
         }
         let drawn = [
-            over_time.draw(&over_time.frame("many"), Image::Svg),
-            heat_map.draw(&heat_map.frame("many"), Image::Svg),
+            over_time.draw(&over_time.frame("many"), ImageFormat::Svg),
+            heat_map.draw(&heat_map.frame("many"), ImageFormat::Svg),
         ];
         for svg in drawn.map(|svg| String::from_utf8(svg.unwrap()).unwrap()) {
             let texts = texts(&svg);
@@ -196,7 +196,9 @@ fn each_of_many_labels_has_a_panel_with_its_name() {
             }
             assert!(!texts.iter().any(|text| text.contains("more")), "{texts:?}");
         }
-        let svg = over_time.draw(&over_time.frame(""), Image::Svg).unwrap();
+        let svg = over_time
+            .draw(&over_time.frame(""), ImageFormat::Svg)
+            .unwrap();
         let svg = String::from_utf8(svg).unwrap();
         // One legend serves all panels. The maximum is what 99.9 % do not exceed, and both are
         // drawn, it last.
@@ -218,7 +220,7 @@ fn a_dozen_curves_have_colours_of_their_own_and_others_another_stroke() {
         let one = interval(0, &[1_000 << label, 5_000 << label, 9_000 << label]);
         plot.add(&format!("part.{label}"), &one.histogram).unwrap();
     }
-    let svg = String::from_utf8(plot.draw(&plot.frame(""), Image::Svg).unwrap()).unwrap();
+    let svg = String::from_utf8(plot.draw(&plot.frame(""), ImageFormat::Svg).unwrap()).unwrap();
     let mut known = colours(&svg);
     known.sort_unstable();
     known.dedup();
@@ -253,15 +255,17 @@ fn a_png_has_two_pixels_for_each_of_the_frame_and_letters() {
     let mut plot = Spectrum::default();
     plot.add("", &interval(0, &[1_000, 50_000]).histogram)
         .unwrap();
-    let frame = Frame {
+    let frame = PlotFrame {
         width: 300,
         height: 200,
-        ..Frame::default()
+        ..PlotFrame::default()
     };
-    let plain = plot.draw(&frame, Image::Png).unwrap();
+    let plain = plot.draw(&frame, ImageFormat::Png).unwrap();
     assert_eq!(png_size(&plain), (600, 400));
     let title = "A title".to_owned();
-    let titled = plot.draw(&Frame { title, ..frame }, Image::Png).unwrap();
+    let titled = plot
+        .draw(&PlotFrame { title, ..frame }, ImageFormat::Png)
+        .unwrap();
     assert_ne!(plain, titled);
 }
 
@@ -287,26 +291,29 @@ fn what_cannot_be_plotted_is_refused() {
             Err(Error::Percentile { .. })
         ));
     }
-    let frame = Frame::default();
+    let frame = PlotFrame::default();
     let mut plot = OverTime::new(&[50.0]).unwrap();
     plot.add("", &interval(0, &[])).unwrap();
-    assert!(matches!(plot.draw(&frame, Image::Svg), Err(Error::Empty)));
     assert!(matches!(
-        Spectrum::default().draw(&frame, Image::Svg),
+        plot.draw(&frame, ImageFormat::Svg),
         Err(Error::Empty)
     ));
     assert!(matches!(
-        HeatMap::default().draw(&frame, Image::Svg),
+        Spectrum::default().draw(&frame, ImageFormat::Svg),
+        Err(Error::Empty)
+    ));
+    assert!(matches!(
+        HeatMap::default().draw(&frame, ImageFormat::Svg),
         Err(Error::Empty)
     ));
     plot.add("", &interval(1, &[1])).unwrap();
     for (width, height) in [(199, 500), (500, 9000)] {
-        let frame = Frame {
+        let frame = PlotFrame {
             width,
             height,
-            ..Frame::default()
+            ..PlotFrame::default()
         };
-        let error = plot.draw(&frame, Image::Svg).unwrap_err().to_string();
+        let error = plot.draw(&frame, ImageFormat::Svg).unwrap_err().to_string();
         assert!(
             error.contains(&format!("got {width} x {height}")),
             "{error}"
@@ -318,17 +325,17 @@ fn what_cannot_be_plotted_is_refused() {
     let error = plot.add("one more", &interval(0, &[1])).unwrap_err();
     assert!(matches!(error, Error::TooManyLabels { most: MOST_LABELS }));
     // All of them, in the smallest frame.
-    let frame = Frame {
+    let frame = PlotFrame {
         width: 200,
         height: 200,
-        ..Frame::default()
+        ..PlotFrame::default()
     };
-    plot.draw(&frame, Image::Svg).unwrap();
+    plot.draw(&frame, ImageFormat::Svg).unwrap();
     let mut spectrum = Spectrum::default();
     for label in 0..MOST_LABELS {
         let one = interval(0, &[1]);
         spectrum.add(&label.to_string(), &one.histogram).unwrap();
     }
-    let svg = String::from_utf8(spectrum.draw(&frame, Image::Svg).unwrap()).unwrap();
+    let svg = String::from_utf8(spectrum.draw(&frame, ImageFormat::Svg).unwrap()).unwrap();
     assert!(texts(&svg).iter().any(|text| text.starts_with("… and ")));
 }

@@ -2,13 +2,13 @@
 
 use timeline::{Event, EventId, Passage, PerEvent, Source, SpanKey, Unknown, Value};
 
-use super::found::{Found, Open};
 use super::keys::Keys;
 use super::losses::Losses;
 use super::measure::{Measure, Series};
-use super::roles::{Action, NoNumber, Role, Roles, number_in};
+use super::measurement::{Measurement, Open};
+use super::roles::{NoNumber, Role, RoleAction, Roles, number_in};
 use super::threads::{ThreadKey, Threads};
-use super::times::{Begun, Times};
+use super::times::{Begun, SpanTimes};
 
 /// Spans that may be open in one thread. Those of a program that never ends any are forgotten.
 const MOST_NESTED: usize = 4096;
@@ -59,7 +59,7 @@ pub struct Matcher<'a> {
     pub(super) threads: Threads,
     /// By measure.
     keys: Vec<Keys>,
-    times: Times<'a>,
+    times: SpanTimes<'a>,
     /// That of the last event.
     passage: Passage,
     /// The number of the first series with a fraction.
@@ -89,7 +89,7 @@ impl<'a> Matcher<'a> {
             series: Vec::new(),
             threads: Threads::new(measures.len(), limits.0),
             keys: measures.iter().map(|_| Keys::new(limits.1)).collect(),
-            times: Times::of(source),
+            times: SpanTimes::of(source),
             passage: Passage::default(),
             fraction: None,
             reached: 0,
@@ -211,7 +211,7 @@ impl<'a> Matcher<'a> {
 
     /// Takes the next event, and tells `found` of each duration that it ends.
     #[inline]
-    pub fn add(&mut self, event: &Event, mut found: impl FnMut(Found)) {
+    pub fn add(&mut self, event: &Event, mut found: impl FnMut(Measurement)) {
         if event.important {
             return;
         }
@@ -236,7 +236,7 @@ impl<'a> Matcher<'a> {
         &mut self,
         passage: Passage,
         (id, thread, time): (EventId, ThreadKey, Option<u64>),
-        found: impl FnMut(&[Series], Found),
+        found: impl FnMut(&[Series], Measurement),
     ) {
         self.enter(passage);
         self.play((id, thread, time, None), found);
@@ -246,7 +246,7 @@ impl<'a> Matcher<'a> {
     fn play(
         &mut self,
         (id, key, time, event): (EventId, ThreadKey, Option<u64>, Option<&Event>),
-        mut found: impl FnMut(&[Series], Found),
+        mut found: impl FnMut(&[Series], Measurement),
     ) {
         self.learn(id);
         let Some(roles) = self.roles.get(id) else {
@@ -286,9 +286,9 @@ impl<'a> Matcher<'a> {
         self.learn(id);
         let roles = self.roles(id).map_or(&[][..], |roles| &roles.list);
         let needs_event = |role: &Role| match role.action {
-            Action::Begin => false,
-            Action::End | Action::Every => ends,
-            Action::BeginKey(_) | Action::EndKey(_) | Action::Value(..) => true,
+            RoleAction::Begin => false,
+            RoleAction::End | RoleAction::Every => ends,
+            RoleAction::BeginKey(_) | RoleAction::EndKey(_) | RoleAction::Value(..) => true,
         };
         match roles {
             [] => Need::Nothing,
@@ -345,9 +345,9 @@ struct Play<'m, 'e> {
 
 impl<'e> Play<'_, 'e> {
     #[inline(always)]
-    fn role(&mut self, role: &Role, roles: &Roles, keys: &mut Keys) -> Option<Found> {
+    fn role(&mut self, role: &Role, roles: &Roles, keys: &mut Keys) -> Option<Measurement> {
         match role.action {
-            Action::Begin => {
+            RoleAction::Begin => {
                 let thread = self.thread()?;
                 let forgotten = self
                     .threads
@@ -355,7 +355,7 @@ impl<'e> Play<'_, 'e> {
                 self.losses.begins += forgotten;
                 None
             }
-            Action::End => {
+            RoleAction::End => {
                 let thread = self.thread()?;
                 let Some((begin, depth, inside)) =
                     self.threads.end(thread, role.measure, role.series)
@@ -366,12 +366,12 @@ impl<'e> Play<'_, 'e> {
                 self.losses.begins += inside;
                 self.duration(role, begin, depth, None)
             }
-            Action::BeginKey(position) => {
+            RoleAction::BeginKey(position) => {
                 let key = self.key(position, roles)?;
                 self.losses.begins += keys.begin(role.series, key, self.time);
                 None
             }
-            Action::EndKey(position) => {
+            RoleAction::EndKey(position) => {
                 let key = self.key(position, roles)?;
                 match keys.end(role.series, key) {
                     (key, Some(begin)) => self.duration(role, begin, 0, Some(key)),
@@ -381,12 +381,12 @@ impl<'e> Play<'_, 'e> {
                     }
                 }
             }
-            Action::Every => {
+            RoleAction::Every => {
                 let thread = self.thread()?;
                 let before = self.threads.every(thread, role.series, self.time)?;
                 self.duration(role, (before, false), 0, None)
             }
-            Action::Value(position, scale) => self.value(role, (position, scale), roles),
+            RoleAction::Value(position, scale) => self.value(role, (position, scale), roles),
         }
     }
 
@@ -416,7 +416,7 @@ impl<'e> Play<'_, 'e> {
         role: &Role,
         (position, scale): (usize, Option<u64>),
         roles: &Roles,
-    ) -> Option<Found> {
+    ) -> Option<Measurement> {
         let value = self.value_at(position, roles);
         let number = value.map_or(Err(NoNumber::Other), |value| number_in(&value, scale));
         if number == Err(NoNumber::Fraction) {
@@ -426,7 +426,7 @@ impl<'e> Play<'_, 'e> {
             self.losses.values += 1;
             return None;
         };
-        Some(Found {
+        Some(Measurement {
             value,
             ..self.found(role, (self.time, false), 0, None)
         })
@@ -439,7 +439,7 @@ impl<'e> Play<'_, 'e> {
         begun: Begun,
         depth: usize,
         key: Option<SpanKey>,
-    ) -> Option<Found> {
+    ) -> Option<Measurement> {
         if begun.0 > self.time {
             self.losses.reversed += 1;
             return None;
@@ -454,8 +454,8 @@ impl<'e> Play<'_, 'e> {
         (begin, told): Begun,
         depth: usize,
         key: Option<SpanKey>,
-    ) -> Found {
-        Found {
+    ) -> Measurement {
+        Measurement {
             series: role.series,
             begin,
             end: self.time,

@@ -59,7 +59,7 @@ pub struct Series {
     /// The name of the span or of the event, or what was asked for.
     pub name: String,
     /// The unit of the values.
-    pub unit: Unit,
+    pub unit: ValueUnit,
     /// The field whose value both events share, if they are paired by one: its name, or its
     /// position if it has none.
     pub key: Option<String>,
@@ -67,7 +67,7 @@ pub struct Series {
 
 /// The unit of the values of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Unit {
+pub enum ValueUnit {
     /// Nanoseconds.
     #[default]
     Nanoseconds,
@@ -77,13 +77,13 @@ pub enum Unit {
     None,
 }
 
-impl Unit {
+impl ValueUnit {
     /// The unit of a field; `None` if there is no field of a known type.
-    pub(super) fn of(kind: Option<FieldType<'_>>) -> Unit {
+    pub(super) fn of(kind: Option<FieldType<'_>>) -> ValueUnit {
         match kind {
-            Some(FieldType::Ns) => Unit::Nanoseconds,
-            Some(FieldType::Bytes) => Unit::Bytes,
-            _ => Unit::None,
+            Some(FieldType::Ns) => ValueUnit::Nanoseconds,
+            Some(FieldType::Bytes) => ValueUnit::Bytes,
+            _ => ValueUnit::None,
         }
     }
 }

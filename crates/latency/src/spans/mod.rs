@@ -7,11 +7,11 @@
 //! nearest names of those that are in no definition. A stream may be live or from an archive:
 //! memory is bounded by open spans, and not by events.
 
-mod found;
 mod keys;
 mod losses;
 mod matcher;
 mod measure;
+mod measurement;
 mod parse;
 mod roles;
 mod threads;
@@ -21,17 +21,17 @@ mod unknown;
 #[cfg(test)]
 mod tests;
 
-pub use found::{Found, Open};
 pub use losses::Losses;
 pub use matcher::Matcher;
 #[cfg(any(feature = "archives", feature = "triggers"))]
 pub(crate) use matcher::Need;
-pub use measure::{Measure, Series, Unit};
+pub use measure::{Measure, Series, ValueUnit};
+pub use measurement::{Measurement, Open};
 pub use parse::NoMeasure;
 pub use roles::concerns;
 #[cfg(any(feature = "archives", feature = "triggers"))]
 pub(crate) use threads::ThreadKey;
 #[cfg(feature = "triggers")]
-pub use times::Times;
+pub use times::SpanTimes;
 #[cfg(feature = "triggers")]
 pub use unknown::unknown_in;

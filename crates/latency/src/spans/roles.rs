@@ -2,7 +2,7 @@
 
 use timeline::{Definition, Edge, Layout, Pairing, Value, matches_pattern};
 
-use super::measure::{Measure, Series, Unit, times};
+use super::measure::{Measure, Series, ValueUnit, times};
 
 /// What an event of a definition does for one measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,11 +11,11 @@ pub struct Role {
     pub measure: usize,
     /// The number of the series.
     pub series: usize,
-    pub action: Action,
+    pub action: RoleAction,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum RoleAction {
     End,
     /// With the position of the key.
     EndKey(usize),
@@ -76,10 +76,10 @@ fn number_of(wanted: Series, series: &mut Vec<Series>) -> usize {
 }
 
 /// What events of this definition do for a measure, each with its series.
-fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action, Series)> {
+fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(RoleAction, Series)> {
     let series = |name: &str, key: Option<String>| Series {
         name: name.to_owned(),
-        unit: Unit::Nanoseconds,
+        unit: ValueUnit::Nanoseconds,
         key,
     };
     let mut actions = Vec::new();
@@ -89,10 +89,10 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
             let part = part.filter(|part| matches_pattern(pattern, &part.span));
             actions.extend(part.map(|part| {
                 let action = match (part.edge, part.pairing) {
-                    (Edge::Begin, Pairing::Thread) => Action::Begin,
-                    (Edge::End, Pairing::Thread) => Action::End,
-                    (Edge::Begin, Pairing::Key) => Action::BeginKey(0),
-                    (Edge::End, Pairing::Key) => Action::EndKey(0),
+                    (Edge::Begin, Pairing::Thread) => RoleAction::Begin,
+                    (Edge::End, Pairing::Thread) => RoleAction::End,
+                    (Edge::Begin, Pairing::Key) => RoleAction::BeginKey(0),
+                    (Edge::End, Pairing::Key) => RoleAction::EndKey(0),
                 };
                 let key = (part.pairing == Pairing::Key).then(|| {
                     let first = definition.arguments().next();
@@ -105,23 +105,24 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
             let position = |key: &str| position(definition, key);
             let between = series(&wanted.name(), key.clone());
             let key = key.as_deref().map(position);
-            let mut add = |pattern: &str, by_thread: Action, by_key: fn(usize) -> Action| {
-                if !definition.is_named(pattern) {
-                    return;
-                }
-                let action = match key {
-                    None => Some(by_thread),
-                    // An event without the field is neither.
-                    Some(position) => position.map(by_key),
+            let mut add =
+                |pattern: &str, by_thread: RoleAction, by_key: fn(usize) -> RoleAction| {
+                    if !definition.is_named(pattern) {
+                        return;
+                    }
+                    let action = match key {
+                        None => Some(by_thread),
+                        // An event without the field is neither.
+                        Some(position) => position.map(by_key),
+                    };
+                    actions.extend(action.map(|action| (action, between.clone())));
                 };
-                actions.extend(action.map(|action| (action, between.clone())));
-            };
-            add(to, Action::End, Action::EndKey);
-            add(from, Action::Begin, Action::BeginKey);
+            add(to, RoleAction::End, RoleAction::EndKey);
+            add(from, RoleAction::Begin, RoleAction::BeginKey);
         }
         Measure::Every(pattern) => {
             if definition.is_named(pattern) {
-                actions.push((Action::Every, series(name, None)));
+                actions.push((RoleAction::Every, series(name, None)));
             }
         }
         Measure::Values {
@@ -136,12 +137,12 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(Action
                 let series = Series {
                     name: format!("{name}.{field}{}", times(*scale)),
                     unit: match scale {
-                        None | Some(1) => Unit::of(kind),
-                        Some(_) => Unit::None,
+                        None | Some(1) => ValueUnit::of(kind),
+                        Some(_) => ValueUnit::None,
                     },
                     key: None,
                 };
-                (Action::Value(position, *scale), series)
+                (RoleAction::Value(position, *scale), series)
             }));
         }
     }

@@ -3,23 +3,23 @@
 use proptest::prelude::*;
 use timeline::Event;
 
-use super::{Found, Losses, Matcher, Measure, Unit};
-use crate::testing::{Definitions, event};
+use super::{Losses, Matcher, Measure, Measurement, ValueUnit};
+use crate::testing::{TestDefinitions, event};
 
 /// The name, the begin, the end and the depth of a duration.
 type Named = (String, u64, u64, usize);
 
 fn measured(
-    source: &Definitions,
+    source: &TestDefinitions,
     measures: &[Measure],
     events: &[Event],
 ) -> (Vec<Named>, Losses, usize) {
     let mut matcher = Matcher::new(measures, source);
-    let mut all: Vec<Found> = Vec::new();
+    let mut all: Vec<Measurement> = Vec::new();
     events
         .iter()
         .for_each(|event| matcher.add(event, |found| all.push(found)));
-    let row = |found: Found| {
+    let row = |found: Measurement| {
         assert_eq!(found.value, found.end - found.begin);
         let name = matcher.series()[found.series].name.clone();
         (name, found.begin, found.end, found.depth)
@@ -131,7 +131,7 @@ fn streams() -> impl Strategy<Value = Vec<Event>> {
 proptest! {
     #[test]
     fn durations_are_those_that_a_naive_search_finds(events in streams()) {
-        let source = Definitions::of(&MESSAGES);
+        let source = TestDefinitions::of(&MESSAGES);
         let between = |key: Option<&str>, from: &str, to: &str| Measure::Between {
             from: from.into(),
             to: to.into(),
@@ -157,7 +157,7 @@ proptest! {
 
     #[test]
     fn several_measures_find_what_each_finds_alone(events in streams()) {
-        let source = Definitions::of(&MESSAGES);
+        let source = TestDefinitions::of(&MESSAGES);
         let measures = [
             Measure::Spans("*".into()),
             Measure::Every("t.other".into()),
@@ -179,7 +179,7 @@ proptest! {
 
     #[test]
     fn every_is_the_time_since_the_event_before_in_its_thread(events in streams()) {
-        let source = Definitions::of(&MESSAGES);
+        let source = TestDefinitions::of(&MESSAGES);
         let (found, losses, _) = measured(&source, &[Measure::Every("t.other".into())], &events);
         let mut expected = Vec::new();
         for (at, event) in events.iter().enumerate() {
@@ -205,7 +205,7 @@ proptest! {
 
 #[test]
 fn the_time_before_a_gap_is_not_the_begin_of_anything() {
-    let source = Definitions::of(&MESSAGES);
+    let source = TestDefinitions::of(&MESSAGES);
     let mut events = vec![event(8, 0, 10, 1), event(8, 0, 20, 1), event(8, 0, 30, 1)];
     events[2].missed = 1;
     let (found, ..) = measured(&source, &[Measure::Every("t.other".into())], &events);
@@ -220,7 +220,7 @@ fn values_have_the_units_of_their_fields() {
         "got $n:i32",
         "at $rate:f64",
     ];
-    let source = Definitions::of(&messages);
+    let source = TestDefinitions::of(&messages);
     let fields = ["size", "time", "n", "rate"];
     let measures: Vec<_> = fields
         .iter()
@@ -252,13 +252,18 @@ fn values_have_the_units_of_their_fields() {
     let units: Vec<_> = matcher.series().iter().map(|series| series.unit).collect();
     assert_eq!(
         units,
-        [Unit::Bytes, Unit::Nanoseconds, Unit::None, Unit::None]
+        [
+            ValueUnit::Bytes,
+            ValueUnit::Nanoseconds,
+            ValueUnit::None,
+            ValueUnit::None
+        ]
     );
 }
 
 #[test]
 fn a_fraction_is_not_rounded_unless_somebody_says_what_it_is_multiplied_by() {
-    let source = Definitions::of(&["at $rate:f64"]);
+    let source = TestDefinitions::of(&["at $rate:f64"]);
     let rate = |rate: f64| event(0, 0, 5, rate.to_bits() as i64);
     for (scale, expected) in [
         (None, vec![7]),
@@ -288,7 +293,7 @@ fn a_fraction_is_not_rounded_unless_somebody_says_what_it_is_multiplied_by() {
 
 #[test]
 fn a_name_that_is_not_there_is_told_with_those_that_are_like_it() {
-    let source = Definitions::of(&["begin breath $n", "end breath $n", "sent $size to $port"]);
+    let source = TestDefinitions::of(&["begin breath $n", "end breath $n", "sent $size to $port"]);
     let told = |measure: &str| {
         let measure = Measure::parse(measure).expect(measure);
         let (unknown, measures) = (measure.unknown(&source), [measure]);
@@ -332,7 +337,7 @@ fn a_name_that_is_not_there_is_told_with_those_that_are_like_it() {
 
 #[test]
 fn keys_are_equal_whatever_their_integers_are() {
-    let source = Definitions::of(&[
+    let source = TestDefinitions::of(&[
         "start job $id:i32",
         "finish job $id:u64",
         "finish job $id:str",
@@ -352,7 +357,7 @@ fn keys_are_equal_whatever_their_integers_are() {
 
 #[test]
 fn memory_is_bounded_by_what_is_open_and_that_has_a_limit() {
-    let source = Definitions::of(&MESSAGES);
+    let source = TestDefinitions::of(&MESSAGES);
     let spans = [Measure::Spans("*".into())];
     let mut matcher = Matcher::with_limits(&spans, &source, (100, 1 << 12));
     let (mut found, most) = (0_u64, 1 << 12);
@@ -373,7 +378,7 @@ fn memory_is_bounded_by_what_is_open_and_that_has_a_limit() {
 
 #[test]
 fn threads_that_come_and_go_do_not_stay() {
-    let source = Definitions::of(&MESSAGES);
+    let source = TestDefinitions::of(&MESSAGES);
     let spans = [Measure::Spans("*".into())];
     let mut matcher = Matcher::new(&spans, &source);
     matcher.add(&event(0, 5_000_000, 1, 0), |_| ());
@@ -396,7 +401,7 @@ fn threads_that_come_and_go_do_not_stay() {
 
 #[test]
 fn begins_ahead_of_the_clock_hide_no_others_that_last_too_long() {
-    let source = Definitions::of(&MESSAGES);
+    let source = TestDefinitions::of(&MESSAGES);
     let spans = [Measure::Spans("*".into())];
     let mut matcher = Matcher::new(&spans, &source);
     // Keys and nested spans; the second of each is of a clock that is far ahead.
@@ -425,7 +430,7 @@ fn begins_ahead_of_the_clock_hide_no_others_that_last_too_long() {
 
 #[test]
 fn events_of_threads_that_are_forgotten_are_counted() {
-    let source = Definitions::of(&MESSAGES);
+    let source = TestDefinitions::of(&MESSAGES);
     let every = [Measure::Every("t.other".into())];
     let mut matcher = Matcher::new(&every, &source);
     let (mut found, threads) = (0, 200_000_u64);

@@ -5,14 +5,14 @@ use timeline::{Event, Interpolation, Source};
 /// When a duration began, and whether somebody was told that it lasts too long.
 pub type Begun = (u64, bool);
 
-pub struct Times<'a> {
+pub struct SpanTimes<'a> {
     source: &'a dyn Source,
     between: Option<Interpolation>,
 }
 
-impl<'a> Times<'a> {
-    pub fn of(source: &'a dyn Source) -> Times<'a> {
-        Times {
+impl<'a> SpanTimes<'a> {
+    pub fn of(source: &'a dyn Source) -> SpanTimes<'a> {
+        SpanTimes {
             source,
             between: None,
         }
@@ -54,7 +54,7 @@ mod tests {
         for number in 0..10_000_u32 {
             event!(tl, Priority::Info, "engine", "tick {number}", number);
         }
-        let mut times = Times::of(&at);
+        let mut times = SpanTimes::of(&at);
         let mut asked = 0;
         for event in at.events(Order::OldestFirst) {
             asked += u32::from(times.at(event.ticks).is_none());

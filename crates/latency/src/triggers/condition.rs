@@ -7,7 +7,7 @@ use timeline::{Source, Unknown};
 use timeline_search::Expression;
 
 use super::error::{Error, Result};
-use super::kind::Kind;
+use super::kind::ConditionKind;
 use super::parse;
 use crate::spans::unknown_in;
 
@@ -41,7 +41,7 @@ use crate::spans::unknown_in;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Condition {
-    pub(super) kind: Kind,
+    pub(super) kind: ConditionKind,
     text: String,
 }
 
@@ -60,7 +60,10 @@ impl Condition {
     /// Whether it is about a state that lasts: a rate, a percentile, or missing events. Others are
     /// met by a single event, or by a single span.
     pub fn is_lasting(&self) -> bool {
-        !matches!(self.kind, Kind::Span { .. } | Kind::Event(_))
+        !matches!(
+            self.kind,
+            ConditionKind::Span { .. } | ConditionKind::Event(_)
+        )
     }
 }
 
@@ -68,13 +71,13 @@ impl Condition {
     /// The first of its names of which a source has nothing, if there is one.
     pub fn unknown(&self, source: &dyn Source) -> Option<Unknown> {
         match &self.kind {
-            Kind::Span { measure, .. } | Kind::Percentile { measure, .. } => {
+            ConditionKind::Span { measure, .. } | ConditionKind::Percentile { measure, .. } => {
                 measure.unknown(source)
             }
-            Kind::Rate { events, .. } | Kind::Missing { events, .. } => {
+            ConditionKind::Rate { events, .. } | ConditionKind::Missing { events, .. } => {
                 unknown_in(source, events, &[])
             }
-            Kind::Event(query) => {
+            ConditionKind::Event(query) => {
                 let fields = query.expressions.iter().flat_map(Expression::fields);
                 // $0 is a position, and a path leads into a value.
                 let fields = fields.filter(|field| !field.contains(['$', '.', '[']));

@@ -4,9 +4,9 @@ use timeline::{Definition, EntryEvent, Event, EventId, Passage, PerEvent, Source
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;
-use super::fired::Fired;
-use super::state::{Given, State};
-use crate::spans::{Need, Times};
+use super::firing::Firing;
+use super::state::{ConditionInput, ConditionState};
+use crate::spans::{Need, SpanTimes};
 
 /// Conditions on a stream of events, the oldest first.
 ///
@@ -44,12 +44,12 @@ use crate::spans::{Need, Times};
 /// ```
 pub struct Triggers<'a> {
     source: &'a dyn Source,
-    states: Vec<State<'a>>,
+    states: Vec<ConditionState<'a>>,
     /// By the number of the event, of those that are defined.
     concerned: PerEvent<Concerned>,
     wanted: Option<Filter<'a>>,
     is_left_out: fn(&Definition) -> bool,
-    times: Times<'a>,
+    times: SpanTimes<'a>,
     /// That of the last event.
     passage: Passage,
     /// The last time that was seen.
@@ -72,14 +72,15 @@ impl<'a> Triggers<'a> {
         source: &'a dyn Source,
     ) -> Triggers<'a> {
         let states = conditions.iter().enumerate();
-        let states = states.map(|(number, condition)| State::new(number, condition, source));
+        let states =
+            states.map(|(number, condition)| ConditionState::new(number, condition, source));
         Triggers {
             source,
             states: states.collect(),
             concerned: PerEvent::new(),
             wanted: (!wanted.is_empty()).then(|| wanted.on(source)),
             is_left_out: |_| false,
-            times: Times::of(source),
+            times: SpanTimes::of(source),
             passage: Passage::default(),
             now: 0,
         }
@@ -163,7 +164,7 @@ impl<'a> Triggers<'a> {
         &mut self,
         entry: &EntryEvent,
         make: impl FnOnce() -> Event,
-        fired: &mut dyn FnMut(Fired),
+        fired: &mut dyn FnMut(Firing),
     ) {
         let need = self.need(entry.id());
         if entry.is_behind_gap() || !entry.passage().goes_on(self.passage) {
@@ -185,7 +186,7 @@ impl<'a> Triggers<'a> {
 
     /// Takes the next event, and tells `fired` of each condition that it meets.
     #[inline]
-    pub fn add(&mut self, event: &Event, fired: &mut dyn FnMut(Fired)) {
+    pub fn add(&mut self, event: &Event, fired: &mut dyn FnMut(Firing)) {
         let concerns = self.need(event.id) != Need::Nothing;
         let is_behind_hole = !event.important && !event.passage.goes_on(self.passage);
         if is_behind_hole {
@@ -208,7 +209,7 @@ impl<'a> Triggers<'a> {
             return;
         };
         let wanted = self.wanted.as_mut();
-        let given = Given {
+        let given = ConditionInput {
             event,
             time,
             is_wanted: wanted.is_none_or(|filter| filter.matches(event)),
@@ -221,7 +222,7 @@ impl<'a> Triggers<'a> {
     }
 
     /// Takes the next event of a recording, in which nothing but events tells the time.
-    pub fn add_recorded(&mut self, event: &Event, fired: &mut dyn FnMut(Fired)) {
+    pub fn add_recorded(&mut self, event: &Event, fired: &mut dyn FnMut(Firing)) {
         let time = self.times.time(event).filter(|_| !event.important);
         if let Some(time) = time.filter(|time| *time > self.now) {
             self.advance(time, fired);
@@ -231,7 +232,7 @@ impl<'a> Triggers<'a> {
 
     /// Looks at conditions that time alone may meet: no event before this time, in nanoseconds
     /// since 1970, is still to come. Not at open spans: an archive has their ends as well.
-    pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
+    pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Firing)) {
         self.now = self.now.max(time);
         let states = self.states.iter_mut();
         states.for_each(|state| state.advance(self.now, fired));
@@ -239,7 +240,7 @@ impl<'a> Triggers<'a> {
 
     /// As [`Triggers::advance`], and looks at open spans too. Call it every few milliseconds while
     /// a program runs.
-    pub fn tick(&mut self, now: u64, fired: &mut dyn FnMut(Fired)) {
+    pub fn tick(&mut self, now: u64, fired: &mut dyn FnMut(Firing)) {
         self.advance(now, fired);
         if self.wanted.is_some() {
             return;
@@ -278,7 +279,7 @@ impl<'a> Triggers<'a> {
     /// # timeline::unlink(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn end(&mut self, fired: &mut dyn FnMut(Fired)) -> u64 {
+    pub fn end(&mut self, fired: &mut dyn FnMut(Firing)) -> u64 {
         self.tick(self.now, fired);
         let ends = self.states.iter_mut().map(|state| state.end(self.now));
         ends.max().unwrap_or(self.now)
@@ -286,7 +287,7 @@ impl<'a> Triggers<'a> {
 
     /// What fired before, as it is at the time `now`, if it still holds: a span that is still open,
     /// or a condition that lasts. So whoever ignores firings for a while can tell of them later.
-    pub fn still(&self, fired: &Fired, now: u64) -> Option<Fired> {
+    pub fn still(&self, fired: &Firing, now: u64) -> Option<Firing> {
         self.states.get(fired.condition)?.still(fired, now)
     }
 
@@ -301,6 +302,8 @@ impl<'a> Triggers<'a> {
         if let Some(filter) = &mut self.wanted {
             filter.notice_renames();
         }
-        self.states.iter_mut().for_each(State::notice_renames);
+        self.states
+            .iter_mut()
+            .for_each(ConditionState::notice_renames);
     }
 }

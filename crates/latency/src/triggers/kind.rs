@@ -6,7 +6,7 @@ use crate::spans::Measure;
 
 /// What a condition is about. Times are in nanoseconds.
 #[derive(Debug, Clone)]
-pub enum Kind {
+pub enum ConditionKind {
     /// A duration beyond a limit.
     Span { measure: Measure, limit: Limit<u64> },
     /// A percentile of the durations of a window beyond a limit.

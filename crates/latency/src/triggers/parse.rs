@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use timeline_search::{Expression, Query};
 
 use super::error::{Error, Result};
-use super::kind::{Comparison, Kind, Limit, Percentile};
+use super::kind::{Comparison, ConditionKind, Limit, Percentile};
 use crate::spans::Measure;
 
 /// What a condition may begin with.
@@ -17,7 +17,7 @@ const WINDOW: u64 = 1_000_000_000;
 const SHORTEST_WINDOW: u64 = 1_000_000;
 
 /// Reads a condition.
-pub fn condition(text: &str) -> Result<Kind> {
+pub fn condition(text: &str) -> Result<ConditionKind> {
     let mut text = Text { whole: text, text };
     text.skip();
     let start = text;
@@ -45,17 +45,17 @@ fn percentile(word: &str) -> Option<Percentile> {
     (number > 0.0 && number <= 100.0).then_some(Percentile::Of(number))
 }
 
-fn span(text: &mut Text) -> Result<Kind> {
+fn span(text: &mut Text) -> Result<ConditionKind> {
     let measure = measure(text)?;
     let comparison = text.comparison()?;
     let value = text.rest_as_duration("a time", 0)?;
-    Ok(Kind::Span {
+    Ok(ConditionKind::Span {
         measure,
         limit: Limit { comparison, value },
     })
 }
 
-fn window_of_spans(text: &mut Text, percentile: Percentile) -> Result<Kind> {
+fn window_of_spans(text: &mut Text, percentile: Percentile) -> Result<ConditionKind> {
     text.sign("(", "( and the name of a span")?;
     // As in `span NAME > TIME`.
     let before = *text;
@@ -67,7 +67,7 @@ fn window_of_spans(text: &mut Text, percentile: Percentile) -> Result<Kind> {
     let window = window(text)?;
     let comparison = text.comparison()?;
     let value = text.rest_as_duration("a time", 0)?;
-    Ok(Kind::Percentile {
+    Ok(ConditionKind::Percentile {
         measure,
         percentile,
         window,
@@ -75,20 +75,20 @@ fn window_of_spans(text: &mut Text, percentile: Percentile) -> Result<Kind> {
     })
 }
 
-fn rate(text: &mut Text) -> Result<Kind> {
+fn rate(text: &mut Text) -> Result<ConditionKind> {
     text.sign("(", "( and the name of an event")?;
     let events = text.name("the name of an event")?;
     let window = window(text)?;
     let comparison = text.comparison()?;
     let value = text.rest_as_rate()?;
-    Ok(Kind::Rate {
+    Ok(ConditionKind::Rate {
         events,
         window,
         limit: Limit { comparison, value },
     })
 }
 
-fn event(text: &mut Text) -> Result<Kind> {
+fn event(text: &mut Text) -> Result<ConditionKind> {
     let mut query = Query {
         events: vec![text.name("the name of an event")?],
         ..Query::default()
@@ -99,14 +99,14 @@ fn event(text: &mut Text) -> Result<Kind> {
         let expression = Expression::parse(text.text.trim()).map_err(Error::Where)?;
         query.expressions.push(expression);
     }
-    Ok(Kind::Event(query))
+    Ok(ConditionKind::Event(query))
 }
 
-fn missing(text: &mut Text) -> Result<Kind> {
+fn missing(text: &mut Text) -> Result<ConditionKind> {
     let events = text.name("the name of an event")?;
     text.keyword("for", "for and a time")?;
     let time = text.rest_as_duration("a time above zero", 1)?;
-    Ok(Kind::Missing { events, time })
+    Ok(ConditionKind::Missing { events, time })
 }
 
 /// `NAME`, `FROM..TO` or `FROM..TO by FIELD`.

@@ -4,14 +4,14 @@ use timeline::{Definition, Event, EventId, Passage, Source};
 use timeline_search::Filter;
 
 use super::condition::Condition;
-use super::fired::{Fired, Seen};
-use super::kind::{Kind, Limit};
-use super::level::Level;
-use super::window::{Ended, InWindow, Window};
-use crate::spans::{Found, Matcher, Need, ThreadKey};
+use super::firing::{Firing, FiringValue};
+use super::kind::{ConditionKind, Limit};
+use super::level::LevelState;
+use super::window::{InWindow, StepRun, Window};
+use crate::spans::{Matcher, Measurement, Need, ThreadKey};
 
 /// A condition, and what it knows of the stream.
-pub struct State<'a> {
+pub struct ConditionState<'a> {
     number: usize,
     /// Nothing is judged after this time: the stream has ended.
     until: u64,
@@ -27,14 +27,14 @@ enum Watched<'a> {
         matcher: Box<Matcher<'a>>,
         window: Window,
         limit: Limit<u64>,
-        level: Level,
+        level: LevelState,
         name: String,
     },
     Rate {
         events: &'a str,
         window: Window,
         limit: Limit<f64>,
-        level: Level,
+        level: LevelState,
     },
     Event {
         events: &'a str,
@@ -52,7 +52,7 @@ enum Watched<'a> {
 
 /// An event for a condition.
 #[derive(Clone, Copy)]
-pub struct Given<'a> {
+pub struct ConditionInput<'a> {
     pub event: &'a Event,
     pub time: u64,
     /// Whether the filters of the person want it.
@@ -60,16 +60,20 @@ pub struct Given<'a> {
     pub source: &'a dyn Source,
 }
 
-impl<'a> State<'a> {
-    pub fn new(number: usize, condition: &'a Condition, source: &'a dyn Source) -> State<'a> {
+impl<'a> ConditionState<'a> {
+    pub fn new(
+        number: usize,
+        condition: &'a Condition,
+        source: &'a dyn Source,
+    ) -> ConditionState<'a> {
         let matcher = |measure| Box::new(Matcher::new(std::slice::from_ref(measure), source));
-        let level = Level::default();
+        let level = LevelState::default();
         let watched = match &condition.kind {
-            Kind::Span { measure, limit } => Watched::Spans {
+            ConditionKind::Span { measure, limit } => Watched::Spans {
                 matcher: matcher(measure),
                 limit: *limit,
             },
-            Kind::Percentile {
+            ConditionKind::Percentile {
                 measure,
                 percentile,
                 window,
@@ -81,7 +85,7 @@ impl<'a> State<'a> {
                 level,
                 name: measure.name(),
             },
-            Kind::Rate {
+            ConditionKind::Rate {
                 events,
                 window,
                 limit,
@@ -91,18 +95,18 @@ impl<'a> State<'a> {
                 limit: *limit,
                 level,
             },
-            Kind::Event(query) => Watched::Event {
+            ConditionKind::Event(query) => Watched::Event {
                 events: query.events.first().map_or("*", String::as_str),
                 filter: Box::new(query.on(source)),
             },
-            Kind::Missing { events, time } => Watched::Missing {
+            ConditionKind::Missing { events, time } => Watched::Missing {
                 events,
                 time: *time,
                 last: None,
                 told: false,
             },
         };
-        State {
+        ConditionState {
             number,
             until: u64::MAX,
             watched,
@@ -145,7 +149,7 @@ impl<'a> State<'a> {
         passage: Passage,
         row: (EventId, ThreadKey, Option<u64>),
         source: &dyn Source,
-        fired: &mut dyn FnMut(Fired),
+        fired: &mut dyn FnMut(Firing),
     ) {
         let Watched::Spans { matcher, limit } = &mut self.watched else {
             return;
@@ -164,10 +168,10 @@ impl<'a> State<'a> {
 
     /// Takes an event that matters.
     #[inline]
-    pub fn add(&mut self, given: Given<'_>, fired: &mut dyn FnMut(Fired)) {
+    pub fn add(&mut self, given: ConditionInput<'_>, fired: &mut dyn FnMut(Firing)) {
         self.advance(given.time, fired);
         let number = self.number;
-        let Given {
+        let ConditionInput {
             event,
             time,
             is_wanted,
@@ -196,10 +200,10 @@ impl<'a> State<'a> {
             Watched::Event { filter, .. } => {
                 if is_wanted && filter.matches(event) {
                     let definition = source.definition(event.id);
-                    fired(Fired {
+                    fired(Firing {
                         name: definition.map_or_else(String::new, Definition::name),
                         thread: source.thread(event),
-                        ..plain(number, time, Seen::Event)
+                        ..plain(number, time, FiringValue::Event)
                     });
                 }
             }
@@ -212,7 +216,7 @@ impl<'a> State<'a> {
 
     /// Nothing else has come up to this time.
     #[inline]
-    pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
+    pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Firing)) {
         // Asked for each event.
         if !matches!(self.watched, Watched::Spans { .. } | Watched::Event { .. }) {
             self.pass(time, fired);
@@ -229,7 +233,7 @@ impl<'a> State<'a> {
         self.until
     }
 
-    fn pass(&mut self, time: u64, fired: &mut dyn FnMut(Fired)) {
+    fn pass(&mut self, time: u64, fired: &mut dyn FnMut(Firing)) {
         let (number, time) = (self.number, time.min(self.until));
         match &mut self.watched {
             Watched::Spans { .. } | Watched::Event { .. } => {}
@@ -244,9 +248,14 @@ impl<'a> State<'a> {
                     return;
                 };
                 let met = value.filter(|value| limit.is_met_by(*value));
-                judge(level, met.map(Seen::Nanoseconds), ended, |at, seen| {
-                    fired(named(name, plain(number, at, seen)));
-                });
+                judge(
+                    level,
+                    met.map(FiringValue::Nanoseconds),
+                    ended,
+                    |at, seen| {
+                        fired(named(name, plain(number, at, seen)));
+                    },
+                );
             }),
             Watched::Rate {
                 events,
@@ -260,7 +269,7 @@ impl<'a> State<'a> {
                 // Those that nobody saw can only make it more.
                 let is_sure = ended.is_whole || !limit.comparison.is_below();
                 let met = Some(rate).filter(|rate| is_sure && limit.is_met_by(*rate));
-                judge(level, met.map(Seen::PerSecond), ended, |at, seen| {
+                judge(level, met.map(FiringValue::PerSecond), ended, |at, seen| {
                     fired(named(events, plain(number, at, seen)));
                 });
             }),
@@ -275,14 +284,17 @@ impl<'a> State<'a> {
                 if missing >= *least && !*told {
                     *told = true;
                     let at = since.saturating_add(*least);
-                    fired(named(events, plain(number, at, Seen::Nanoseconds(missing))));
+                    fired(named(
+                        events,
+                        plain(number, at, FiringValue::Nanoseconds(missing)),
+                    ));
                 }
             }
         }
     }
 
     /// Looks at the spans that are open at this time.
-    pub fn look_at_open(&mut self, now: u64, source: &dyn Source, fired: &mut dyn FnMut(Fired)) {
+    pub fn look_at_open(&mut self, now: u64, source: &dyn Source, fired: &mut dyn FnMut(Firing)) {
         let number = self.number;
         let Watched::Spans { matcher, limit } = &mut self.watched else {
             return;
@@ -299,7 +311,7 @@ impl<'a> State<'a> {
         for open in late {
             let thread = open.thread;
             let thread = thread.and_then(|(thread, tid)| source.thread_of(thread, tid));
-            fired(Fired {
+            fired(Firing {
                 name: matcher.series()[open.series].name.clone(),
                 begin: Some(open.begin),
                 thread,
@@ -307,7 +319,7 @@ impl<'a> State<'a> {
                 ..plain(
                     number,
                     open.begin + least,
-                    Seen::Nanoseconds(now - open.begin),
+                    FiringValue::Nanoseconds(now - open.begin),
                 )
             });
         }
@@ -315,7 +327,7 @@ impl<'a> State<'a> {
 
     /// What fired, as it is at this time, if it still holds: a span is open, no event has come, or
     /// a window that is judged is beyond the limit.
-    pub fn still(&self, fired: &Fired, now: u64) -> Option<Fired> {
+    pub fn still(&self, fired: &Firing, now: u64) -> Option<Firing> {
         if now > self.until {
             return None;
         }
@@ -324,16 +336,16 @@ impl<'a> State<'a> {
                 let begin = fired.begin.filter(|_| fired.end.is_none())?;
                 let tid = fired.thread.as_ref().map(|thread| thread.tid);
                 let is_open = matcher.is_open(&fired.name, begin, tid, fired.key.as_ref());
-                is_open.then_some(Seen::Nanoseconds(now.saturating_sub(begin)))?
+                is_open.then_some(FiringValue::Nanoseconds(now.saturating_sub(begin)))?
             }
             Watched::Percentile { level, .. } | Watched::Rate { level, .. } => level.lasting()?,
             Watched::Event { .. } => return None,
             Watched::Missing { last, told, .. } => {
                 let since = last.filter(|_| *told)?;
-                Seen::Nanoseconds(now.saturating_sub(since))
+                FiringValue::Nanoseconds(now.saturating_sub(since))
             }
         };
-        Some(Fired {
+        Some(Firing {
             time: now,
             seen,
             ..fired.clone()
@@ -360,15 +372,20 @@ impl<'a> State<'a> {
     }
 }
 
-fn judge(level: &mut Level, seen: Option<Seen>, ended: Ended, mut fire: impl FnMut(u64, Seen)) {
+fn judge(
+    level: &mut LevelState,
+    seen: Option<FiringValue>,
+    ended: StepRun,
+    mut fire: impl FnMut(u64, FiringValue),
+) {
     let at = level.judge(seen, ended.first, ended.last, ended.step);
     if let (Some(at), Some(seen)) = (at, seen) {
         fire(at, seen);
     }
 }
 
-fn plain(condition: usize, time: u64, seen: Seen) -> Fired {
-    Fired {
+fn plain(condition: usize, time: u64, seen: FiringValue) -> Firing {
+    Firing {
         condition,
         time,
         name: String::new(),
@@ -380,8 +397,8 @@ fn plain(condition: usize, time: u64, seen: Seen) -> Fired {
     }
 }
 
-fn named(name: &str, fired: Fired) -> Fired {
-    Fired {
+fn named(name: &str, fired: Firing) -> Firing {
+    Firing {
         name: name.to_owned(),
         ..fired
     }
@@ -391,15 +408,15 @@ fn named(name: &str, fired: Fired) -> Fired {
 fn of_span(
     number: usize,
     matcher: &Matcher<'_>,
-    found: Found,
+    found: Measurement,
     thread: Option<timeline::Thread>,
-) -> Fired {
-    Fired {
+) -> Firing {
+    Firing {
         name: matcher.series()[found.series].name.clone(),
         begin: Some(found.begin),
         end: Some(found.end),
         thread,
         key: found.key,
-        ..plain(number, found.end, Seen::Nanoseconds(found.value))
+        ..plain(number, found.end, FiringValue::Nanoseconds(found.value))
     }
 }

@@ -44,7 +44,7 @@ pub enum InWindow {
 
 /// Steps that ended with the same content.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ended {
+pub struct StepRun {
     pub content: InWindow,
     /// The ends of the first and the last of them, in nanoseconds since 1970.
     pub first: u64,
@@ -84,7 +84,7 @@ impl Window {
 
     /// Passes on to a time. Tells of the steps that have ended.
     #[inline]
-    pub fn pass(&mut self, time: u64, ended: impl FnMut(Ended)) {
+    pub fn pass(&mut self, time: u64, ended: impl FnMut(StepRun)) {
         let step = time / self.step;
         match self.present {
             Some(present) if step <= present => {}
@@ -97,9 +97,9 @@ impl Window {
         }
     }
 
-    fn end_steps(&mut self, present: u64, next: u64, mut ended: impl FnMut(Ended)) {
+    fn end_steps(&mut self, present: u64, next: u64, mut ended: impl FnMut(StepRun)) {
         let mut tell = |window: &Window, first: u64, last: u64| {
-            ended(Ended {
+            ended(StepRun {
                 content: window.content.now(window.step),
                 first: (first + 1).saturating_mul(window.step),
                 last: (last + 1).saturating_mul(window.step),

@@ -10,5 +10,5 @@ mod partial;
 mod with_durations;
 
 pub(crate) use edges::select_with_edges;
-pub use pairing::Pairing;
+pub use pairing::SpanPairer;
 pub(crate) use with_durations::WithDurations;

@@ -8,12 +8,12 @@ use timeline_latency::{Matcher, Measure};
 static SPANS: LazyLock<[Measure; 1]> = LazyLock::new(|| [Measure::Spans("*".into())]);
 
 /// Pairs the spans of one source, oldest first.
-pub struct Pairing<'a>(Matcher<'a>);
+pub struct SpanPairer<'a>(Matcher<'a>);
 
-impl<'a> Pairing<'a> {
+impl<'a> SpanPairer<'a> {
     /// For the events of a source.
-    pub fn new(source: &'a dyn Source) -> Pairing<'a> {
-        Pairing(Matcher::new(&*SPANS, source))
+    pub fn new(source: &'a dyn Source) -> SpanPairer<'a> {
+        SpanPairer(Matcher::new(&*SPANS, source))
     }
 
     /// Takes the next event, and gives it its duration if it ends a span.

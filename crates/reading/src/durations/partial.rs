@@ -9,7 +9,7 @@ use timeline::{Definition, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents};
 
 use super::edges::REACH;
-use super::pairing::Pairing;
+use super::pairing::SpanPairer;
 use crate::events_of::EventsOf;
 
 /// Events that are not important.
@@ -18,7 +18,7 @@ type Ordinary<'a> = SkipWhile<ArchiveEvents<'a>, fn(&Event) -> bool>;
 /// Gives durations to events that are some of an archive, the important ones first.
 pub struct PartialPairing<'a> {
     archive: &'a Archive,
-    pairing: Pairing<'a>,
+    pairing: SpanPairer<'a>,
     has_one_ring: bool,
     /// The begins and ends that were not paired yet; `None` before the first of the events is one.
     edges: Option<Peekable<Ordinary<'a>>>,
@@ -28,7 +28,7 @@ impl<'a> PartialPairing<'a> {
     pub fn new(archive: &'a Archive) -> PartialPairing<'a> {
         PartialPairing {
             archive,
-            pairing: Pairing::new(archive),
+            pairing: SpanPairer::new(archive),
             has_one_ring: archive.has_one_ring(),
             edges: None,
         }

@@ -1,10 +1,10 @@
 //! Adds to the events that end spans how long these took, in a stream of events in either order.
 
-use timeline::dump::Durations;
+use timeline::dump::DumpDurations;
 use timeline::{Event, Order, Source};
 use timeline_archive::Archive;
 
-use super::pairing::Pairing;
+use super::pairing::SpanPairer;
 use super::partial::PartialPairing;
 
 /// Events in either order, with their durations if these are wanted.
@@ -12,9 +12,9 @@ pub enum WithDurations<'a, I> {
     /// Without durations.
     None(I),
     /// The newest first.
-    Newest(Box<Durations<'a, I>>),
+    Newest(Box<DumpDurations<'a, I>>),
     /// The oldest first.
-    Oldest(I, Box<Pairing<'a>>),
+    Oldest(I, Box<SpanPairer<'a>>),
     /// Some of an archive, the oldest first.
     Part(I, Box<PartialPairing<'a>>),
 }
@@ -22,8 +22,10 @@ pub enum WithDurations<'a, I> {
 impl<'a, I: Iterator<Item = Event>> WithDurations<'a, I> {
     pub fn new(source: &'a dyn Source, order: Order, events: I) -> WithDurations<'a, I> {
         match order {
-            Order::NewestFirst => WithDurations::Newest(Box::new(Durations::new(source, events))),
-            Order::OldestFirst => WithDurations::Oldest(events, Box::new(Pairing::new(source))),
+            Order::NewestFirst => {
+                WithDurations::Newest(Box::new(DumpDurations::new(source, events)))
+            }
+            Order::OldestFirst => WithDurations::Oldest(events, Box::new(SpanPairer::new(source))),
         }
     }
 

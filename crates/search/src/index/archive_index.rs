@@ -10,14 +10,14 @@ use timeline::Order;
 use timeline_archive::{Archive, UnitInfo};
 
 use super::file::{self, Writing};
-use super::file_index::{FileIndex, Part};
-use super::known::Known;
-use super::laid::Laid;
+use super::file_index::{FileIndex, LazySegment};
+use super::index_set::IndexSet;
 use super::lines::LineNumbers;
 use super::page::Page;
+use super::page_layout::PageLayout;
 use super::page_set::PageSet;
 use super::requirement::Requirement;
-use super::selection::{SelectedPage, Selection};
+use super::selection::{PageSelection, SelectedPage};
 use crate::query::Needle;
 
 /// The index of an archive: which pages of its events have which ngrams, and how many lines.
@@ -25,12 +25,12 @@ use crate::query::Needle;
 /// An index is derived from the archive. What it does not cover is searched as it is.
 pub struct Index<'a> {
     archive: &'a Archive,
-    known: Arc<Known>,
+    known: Arc<IndexSet>,
 }
 
 /// An index that was opened, for further queries of the same archive.
 #[derive(Clone)]
-pub struct OpenIndex(Arc<Known>);
+pub struct OpenIndex(Arc<IndexSet>);
 
 impl OpenIndex {
     /// The index, if its files are as they were when it was opened.
@@ -43,7 +43,7 @@ impl OpenIndex {
 
 /// How much of an archive is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Coverage {
+pub struct IndexCoverage {
     /// The bytes of the events of the archive.
     pub bytes: u64,
     /// The bytes of those that can be indexed but are not.
@@ -61,7 +61,7 @@ pub struct Coverage {
 /// Which events are to be read, and how their lines are numbered.
 pub struct Candidates {
     /// The events: pages of the index, and all that is not indexed.
-    pub selection: Selection,
+    pub selection: PageSelection,
     /// Numbers the lines of these events.
     pub lines: LineNumbers,
     /// How many pages may have what is searched for.
@@ -85,7 +85,7 @@ impl<'a> Index<'a> {
     /// The index that lies beside the files of an archive, as far as it is there and can be
     /// believed.
     pub fn open(archive: &'a Archive) -> Index<'a> {
-        let known = Arc::new(Known::open(archive));
+        let known = Arc::new(IndexSet::open(archive));
         Index { archive, known }
     }
 
@@ -95,9 +95,9 @@ impl<'a> Index<'a> {
     }
 
     /// To be changed by this query alone.
-    fn own(&mut self) -> &mut Known {
+    fn own(&mut self) -> &mut IndexSet {
         if Arc::get_mut(&mut self.known).is_none() {
-            self.known = Arc::new(Known::open(self.archive));
+            self.known = Arc::new(IndexSet::open(self.archive));
         }
         let known = Arc::get_mut(&mut self.known).expect("nobody else has it");
         known.forget_pages();
@@ -120,8 +120,8 @@ impl<'a> Index<'a> {
     }
 
     /// How much is indexed.
-    pub fn coverage(&self) -> Coverage {
-        let mut coverage = Coverage::default();
+    pub fn coverage(&self) -> IndexCoverage {
+        let mut coverage = IndexCoverage::default();
         let bytes = |units: &[UnitInfo]| {
             let bytes = units.iter().map(|unit| unit.place.len() as u64);
             bytes.sum::<u64>()
@@ -163,7 +163,7 @@ impl<'a> Index<'a> {
         mut go_on: impl FnMut(u64) -> bool,
     ) -> Result<(), (PathBuf, io::Error)> {
         let (mut done, archive) = (0, self.archive);
-        let Known { units, files, .. } = self.own();
+        let IndexSet { units, files, .. } = self.own();
         for (number, file) in files.iter_mut().enumerate() {
             let Some(path) = file.path.clone() else {
                 continue;
@@ -204,7 +204,7 @@ impl<'a> Index<'a> {
     ) -> Candidates {
         let requirement = Requirement::of_pattern(needle.pattern(), needle.is_insensitive());
         loop {
-            let of_part = |part: &Part| -> Option<PageSet> {
+            let of_part = |part: &LazySegment| -> Option<PageSet> {
                 let (segment, storage) = part.segment()?;
                 let set = segment.pages_with(&requirement, storage)?;
                 // Pages without a match count for numbers of lines and for neighbours alone.
@@ -258,7 +258,7 @@ impl<'a> Index<'a> {
             // One that is missing is damaged.
             file.parts
                 .iter()
-                .map(Part::pages)
+                .map(LazySegment::pages)
                 .collect::<Option<Vec<_>>>()?;
             let parts = file.parts.iter().zip(sets);
             let numbers = parts.flat_map(|(part, set)| {
@@ -334,7 +334,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    fn selection<'p>(&self, wanted: impl Iterator<Item = &'p Place<'p>>) -> Selection {
+    fn selection<'p>(&self, wanted: impl Iterator<Item = &'p Place<'p>>) -> PageSelection {
         let mut pages: HashMap<usize, Vec<SelectedPage>> = HashMap::new();
         for place in wanted {
             pages.entry(place.unit).or_default().push(SelectedPage {
@@ -342,7 +342,7 @@ impl<'a> Index<'a> {
                 may_match: place.may_match,
             });
         }
-        Selection {
+        PageSelection {
             pages,
             between: None,
             indexed: self.indexed(),
@@ -360,15 +360,15 @@ impl<'a> Index<'a> {
 
     /// The events of all pages that do not end before a rank, nor begin behind another one, oldest
     /// first.
-    fn between(&self, laid: Arc<Laid>, low: u64, high: u64) -> Candidates {
+    fn between(&self, laid: Arc<PageLayout>, low: u64, high: u64) -> Candidates {
         let skipped = laid.ends.partition_point(|(last, _)| *last < low);
         let skipped = (Arc::clone(&laid.ends), skipped);
         Candidates {
             lines: LineNumbers::skipping_first(Order::OldestFirst, self.known.rank, skipped),
-            selection: Selection {
+            selection: PageSelection {
                 between: Some((laid, low, high)),
                 indexed: self.indexed(),
-                ..Selection::default()
+                ..PageSelection::default()
             },
             pages: 0,
         }
@@ -383,7 +383,7 @@ impl<'a> Index<'a> {
     }
 
     /// The events that are not indexed: important ones, and those that came last.
-    pub fn rest(&self) -> Selection {
+    pub fn rest(&self) -> PageSelection {
         self.selection([].into_iter())
     }
 

@@ -6,7 +6,7 @@ use timeline::dump::Messages;
 use timeline::{Event, EventId, FieldType, Source};
 use timeline_archive::Archive;
 
-use super::file::{Entry, Root};
+use super::file::{Root, SegmentEntry};
 use super::ngrams;
 use super::page::{self, MOST_EVENTS, Page};
 use super::segment::SegmentBuilder;
@@ -92,7 +92,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Appends the pages and their ngrams.
-    pub fn finish(&mut self, out: &mut Vec<u8>) -> Entry {
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> SegmentEntry {
         let segment = self.segment.finish(out);
         let start = out.len();
         page::encode(&self.pages, out);
@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
         let table = start as u64..out.len() as u64;
         let pages = std::mem::take(&mut self.pages);
         let text = std::mem::take(&mut self.text);
-        Entry::of(&segment, &pages, (table, sum), text)
+        SegmentEntry::of(&segment, &pages, (table, sum), text)
     }
 
     /// Adds the names of which the events up to now are made.

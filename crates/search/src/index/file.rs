@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
 use timeline_archive::Outline;
-use timeline_archive::varint::{Cursor, put};
+use timeline_archive::varint::{NumberReader, put};
 
 use super::page::{self, Page};
 use super::segment::{MOST_PAGES, Segment};
-use super::storage::Storage;
+use super::storage::IndexStorage;
 
 /// The first bytes of each index.
 const HEADER: &[u8; 16] = b"timeline index 1";
@@ -44,14 +44,14 @@ pub struct Root {
     pub names: Vec<(u64, u64, u64)>,
     /// The digest of all symbols, if the indexed events show some.
     pub symbols: Option<u64>,
-    pub segments: Vec<Entry>,
+    pub segments: Vec<SegmentEntry>,
     /// Where the outline of the archive's file is, and its checksum.
     outline: Option<(Range<u64>, u32)>,
 }
 
 /// A segment, as a root names it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Entry {
+pub struct SegmentEntry {
     place: Range<u64>,
     leaves: u64,
     sum: u32,
@@ -66,15 +66,20 @@ pub struct Entry {
     pub text: u64,
 }
 
-impl Entry {
+impl SegmentEntry {
     /// The entry of a segment and its pages, whose table stands behind it.
-    pub fn of(segment: &Segment, pages: &[Page], table: (Range<u64>, u32), text: u64) -> Entry {
+    pub fn of(
+        segment: &Segment,
+        pages: &[Page],
+        table: (Range<u64>, u32),
+        text: u64,
+    ) -> SegmentEntry {
         let range = |of: fn(&Page) -> (u64, u64)| {
             let low = pages.iter().map(|page| of(page).0).min();
             let high = pages.iter().map(|page| of(page).1).max();
             (low.unwrap_or(0), high.unwrap_or(0))
         };
-        Entry {
+        SegmentEntry {
             place: segment.place.clone(),
             leaves: segment.leaves() as u64,
             sum: segment.sum,
@@ -89,9 +94,9 @@ impl Entry {
     }
 
     /// Moves it to where it stands in a file.
-    fn moved(&self, by: u64) -> Entry {
+    fn moved(&self, by: u64) -> SegmentEntry {
         let moved = |place: &Range<u64>| place.start + by..place.end + by;
-        Entry {
+        SegmentEntry {
             place: moved(&self.place),
             table: moved(&self.table),
             ..self.clone()
@@ -99,22 +104,22 @@ impl Entry {
     }
 
     /// The ngrams. `None` if they are damaged.
-    pub fn segment(&self, storage: &Storage) -> Option<Segment> {
+    pub fn segment(&self, storage: &IndexStorage) -> Option<Segment> {
         let leaves = usize::try_from(self.leaves).ok()?;
         Segment::read(storage, self.place.clone(), leaves, self.pages, self.sum)
     }
 
     /// The pages. `None` if they are damaged.
-    pub fn pages(&self, storage: &Storage) -> Option<Vec<Page>> {
+    pub fn pages(&self, storage: &IndexStorage) -> Option<Vec<Page>> {
         page::decode(self.table(storage, &mut Vec::new())?, self.pages)
     }
 
     /// Where the unit of the first page begins. `None` if the pages are damaged.
-    pub fn first_unit(&self, storage: &Storage) -> Option<u64> {
+    pub fn first_unit(&self, storage: &IndexStorage) -> Option<u64> {
         page::first_unit(self.table(storage, &mut Vec::new())?)
     }
 
-    fn table<'a>(&self, storage: &'a Storage, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    fn table<'a>(&self, storage: &'a IndexStorage, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
         let bytes = storage.read(self.table.clone(), buffer).ok()?;
         (crc32fast::hash(bytes) == self.table_sum).then_some(bytes)
     }
@@ -156,7 +161,7 @@ impl Root {
     }
 
     fn decode(bytes: &[u8]) -> Option<Root> {
-        let mut input = Cursor(bytes);
+        let mut input = NumberReader(bytes);
         let program = input.get()?;
         (input.take(program)?.0 == PROGRAM.as_bytes()).then_some(())?;
         let mut root = Root {
@@ -171,11 +176,11 @@ impl Root {
         let symbols = input.get()?;
         root.symbols = has_symbols.then_some(symbols);
         for _ in 0..input.get()? {
-            let mut fields = [0; Entry::FIELDS];
+            let mut fields = [0; SegmentEntry::FIELDS];
             for field in &mut fields {
                 *field = input.get()?;
             }
-            root.segments.push(Entry::from_fields(fields)?);
+            root.segments.push(SegmentEntry::from_fields(fields)?);
         }
         let (start, length, sum) = (input.get()?, input.get()?, input.get()?);
         if length > 0 {
@@ -186,10 +191,10 @@ impl Root {
     }
 }
 
-impl Entry {
+impl SegmentEntry {
     const FIELDS: usize = 14;
 
-    fn fields(&self) -> [u64; Entry::FIELDS] {
+    fn fields(&self) -> [u64; SegmentEntry::FIELDS] {
         let (place, table) = (&self.place, &self.table);
         [
             place.start,
@@ -209,7 +214,7 @@ impl Entry {
         ]
     }
 
-    fn from_fields(fields: [u64; Entry::FIELDS]) -> Option<Entry> {
+    fn from_fields(fields: [u64; SegmentEntry::FIELDS]) -> Option<SegmentEntry> {
         let [
             start,
             length,
@@ -222,7 +227,7 @@ impl Entry {
             lines,
             times @ ..,
         ] = fields;
-        let entry = Entry {
+        let entry = SegmentEntry {
             place: start..start.checked_add(length)?,
             leaves,
             sum: u32::try_from(sum).ok()?,
@@ -247,12 +252,12 @@ pub fn path_of(archive: &Path) -> PathBuf {
 
 /// Reads the index beside an archive: its file and its root. `None` if there is none that can be
 /// believed: another user may have written it, or it is damaged, or of another version.
-pub fn open(archive: &Path) -> Option<(Storage, Root)> {
+pub fn open(archive: &Path) -> Option<(IndexStorage, Root)> {
     let mut options = OpenOptions::new();
     options.read(true);
     let file = open_own(archive, &mut options).ok()?;
     let (root, _) = read_root(&file)?;
-    Some((Storage(file), root))
+    Some((IndexStorage(file), root))
 }
 
 /// The outline of a file of an archive, if its index has one. It may be of an earlier state of that
@@ -445,12 +450,12 @@ impl Writing {
     /// Whether more than half of the file is of no use any more.
     pub fn is_wasteful(&self, root: &Root) -> bool {
         let outline = root.outline.as_ref().map_or(0, |(place, _)| length(place));
-        let used = root.segments.iter().map(Entry::bytes).sum::<u64>() + outline;
+        let used = root.segments.iter().map(SegmentEntry::bytes).sum::<u64>() + outline;
         self.end > 2 * used + WINDOW
     }
 
     /// Its bytes.
-    pub fn storage(&self) -> io::Result<Storage> {
-        self.file.try_clone().map(Storage)
+    pub fn storage(&self) -> io::Result<IndexStorage> {
+        self.file.try_clone().map(IndexStorage)
     }
 }

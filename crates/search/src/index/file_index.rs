@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use timeline_archive::{Archive, Outline, UnitInfo};
 
 use super::build::{Builder, digest_of_string};
-use super::file::{Entry, Root, Writing};
+use super::file::{Root, SegmentEntry, Writing};
 use super::page::Page;
 use super::segment::{Segment, SegmentBuilder};
-use super::storage::Storage;
+use super::storage::IndexStorage;
 
 /// The index of a file of an archive.
 pub struct FileIndex {
@@ -22,7 +22,7 @@ pub struct FileIndex {
     pub units: Range<usize>,
     pub indexed: Range<usize>,
     root: Root,
-    pub parts: Vec<Part>,
+    pub parts: Vec<LazySegment>,
     /// Whether something in it was found damaged. Then it is made again.
     pub is_damaged: bool,
     /// Whether it has an outline of the file as it was when the archive was opened.
@@ -30,17 +30,17 @@ pub struct FileIndex {
 }
 
 /// A segment of the index and its pages, which are read when they are needed.
-pub struct Part {
-    pub entry: Entry,
-    storage: Arc<Storage>,
+pub struct LazySegment {
+    pub entry: SegmentEntry,
+    storage: Arc<IndexStorage>,
     segment: OnceLock<Option<Segment>>,
     pages: OnceLock<Option<Vec<Page>>>,
     first_unit: OnceLock<Option<u64>>,
 }
 
-impl Part {
-    fn new(entry: Entry, storage: &Arc<Storage>) -> Part {
-        Part {
+impl LazySegment {
+    fn new(entry: SegmentEntry, storage: &Arc<IndexStorage>) -> LazySegment {
+        LazySegment {
             entry,
             storage: Arc::clone(storage),
             segment: OnceLock::new(),
@@ -50,7 +50,7 @@ impl Part {
     }
 
     /// The ngrams, and the bytes that they are in. `None` if they are damaged.
-    pub fn segment(&self) -> Option<(&Segment, &Storage)> {
+    pub fn segment(&self) -> Option<(&Segment, &IndexStorage)> {
         let read = || self.entry.segment(&self.storage);
         let segment = self.segment.get_or_init(read).as_ref()?;
         Some((segment, &self.storage))
@@ -96,7 +96,12 @@ impl FileIndex {
     }
 
     /// Takes what was found beside the file, if it belongs to the file.
-    pub fn take(&mut self, archive: &Archive, units: &[UnitInfo], found: Option<(Storage, Root)>) {
+    pub fn take(
+        &mut self,
+        archive: &Archive,
+        units: &[UnitInfo],
+        found: Option<(IndexStorage, Root)>,
+    ) {
         self.clear();
         let Some((storage, root)) = found else {
             return;
@@ -107,7 +112,7 @@ impl FileIndex {
         let storage = Arc::new(storage);
         let parts = root.segments.iter();
         self.parts = parts
-            .map(|entry| Part::new(entry.clone(), &storage))
+            .map(|entry| LazySegment::new(entry.clone(), &storage))
             .collect();
         (self.root, self.indexed) = (root, indexed);
     }
@@ -151,7 +156,7 @@ impl FileIndex {
     ) -> impl Iterator<Item = (Option<usize>, &'i Page)> {
         // Pages of a unit follow one another.
         let mut last = None;
-        let pages = self.parts.iter().filter_map(Part::pages).flatten();
+        let pages = self.parts.iter().filter_map(LazySegment::pages).flatten();
         pages.map(move |page| {
             let unit = match last {
                 Some((start, unit)) if start == page.unit => Some(unit),
@@ -166,7 +171,7 @@ impl FileIndex {
     /// damaged, or once `take` returns `None`.
     pub fn each_page(
         &self,
-        part: &Part,
+        part: &LazySegment,
         units: &[UnitInfo],
         mut take: impl FnMut(usize, &Page) -> Option<()>,
     ) -> Option<()> {
@@ -182,7 +187,7 @@ impl FileIndex {
     }
 
     /// The number of the unit of the first page of a part. `None` if the index is damaged.
-    pub fn first_unit(&self, part: &Part, units: &[UnitInfo]) -> Option<usize> {
+    pub fn first_unit(&self, part: &LazySegment, units: &[UnitInfo]) -> Option<usize> {
         self.unit(units, part.first_unit()?)
     }
 

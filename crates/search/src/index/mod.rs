@@ -10,16 +10,16 @@
 
 mod archive_index;
 mod build;
-mod counted;
 mod file;
 mod file_index;
-mod known;
-mod laid;
+mod index_set;
 mod lines;
 mod ngrams;
 mod page;
+mod page_layout;
 mod page_set;
 mod postings;
+mod read_counter;
 mod requirement;
 mod segment;
 mod selection;
@@ -33,10 +33,10 @@ use std::path::{Path, PathBuf};
 
 use timeline_archive::{Archive, Result};
 
-pub use archive_index::{Candidates, Coverage, Index, OpenIndex};
-pub use counted::{Counted, Counts};
+pub use archive_index::{Candidates, Index, IndexCoverage, OpenIndex};
 pub use lines::LineNumbers;
-pub use selection::Selection;
+pub use read_counter::{Counts, ReadCounter};
+pub use selection::PageSelection;
 
 /// Opens the archive at `path`. Of a file that has not changed since it was indexed, only a small
 /// part is read.

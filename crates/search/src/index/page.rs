@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use timeline_archive::varint::{Cursor, put, put_difference, signed};
+use timeline_archive::varint::{NumberReader, put, put_difference, signed};
 
 /// Most events of a page.
 pub const MOST_EVENTS: usize = 512;
@@ -49,14 +49,14 @@ pub fn encode(pages: &[Page], out: &mut Vec<u8>) {
 
 /// Where the unit of the first of these pages begins. `None` if they are damaged.
 pub fn first_unit(bytes: &[u8]) -> Option<u64> {
-    Cursor(bytes).get()
+    NumberReader(bytes).get()
 }
 
 /// Reads so many pages. `None` if they are damaged.
 pub fn decode(bytes: &[u8], count: u16) -> Option<Vec<Page>> {
     // Each takes seven bytes at least.
     let mut pages = Vec::with_capacity(usize::from(count).min(bytes.len() / 7));
-    let (mut input, mut page) = (Cursor(bytes), Page::default());
+    let (mut input, mut page) = (NumberReader(bytes), Page::default());
     for number in 0..count {
         let unit = page.unit.checked_add(input.get()?)?;
         let is_new = number == 0 || unit != page.unit;

@@ -12,9 +12,9 @@ use super::page::MOST_EVENTS;
 use super::page_set::PageSet;
 use super::postings;
 use super::requirement::Requirement;
-use super::storage::Storage;
+use super::storage::IndexStorage;
 use timeline_archive::limits::MAX_EVENTS;
-use timeline_archive::varint::{Cursor, put};
+use timeline_archive::varint::{NumberReader, put};
 
 /// Most pages of a segment, and of a unit of an archive.
 pub const MOST_PAGES: u16 = 4096;
@@ -101,7 +101,7 @@ impl SegmentBuilder {
     }
 
     /// Adds the pages of a segment that has room for others. `None` if it is damaged.
-    pub fn go_on(segment: &Segment, storage: &Storage) -> Option<SegmentBuilder> {
+    pub fn go_on(segment: &Segment, storage: &IndexStorage) -> Option<SegmentBuilder> {
         let mut builder = SegmentBuilder::default();
         let mut reader = segment.reader(storage);
         for leaf in 0..segment.leaves.len() {
@@ -212,7 +212,7 @@ impl Postings<'_> {
 impl Segment {
     /// Reads the entries of a segment. `None` if they are damaged.
     pub fn read(
-        storage: &Storage,
+        storage: &IndexStorage,
         place: Range<u64>,
         leaves: usize,
         pages: u16,
@@ -244,11 +244,11 @@ impl Segment {
     }
 
     /// The pages that meet a requirement. `None` if the segment is damaged.
-    pub fn pages_with(&self, requirement: &Requirement, storage: &Storage) -> Option<PageSet> {
+    pub fn pages_with(&self, requirement: &Requirement, storage: &IndexStorage) -> Option<PageSet> {
         self.reader(storage).pages_with(requirement)
     }
 
-    fn reader<'a>(&'a self, storage: &'a Storage) -> Reader<'a> {
+    fn reader<'a>(&'a self, storage: &'a IndexStorage) -> Reader<'a> {
         Reader {
             segment: self,
             storage,
@@ -260,7 +260,7 @@ impl Segment {
 /// Reads leaves, each once.
 struct Reader<'a> {
     segment: &'a Segment,
-    storage: &'a Storage,
+    storage: &'a IndexStorage,
     leaves: HashMap<usize, Vec<u8>, FxBuildHasher>,
 }
 
@@ -325,7 +325,7 @@ impl Reader<'_> {
             (crc32fast::hash(bytes) == *sum).then_some(())?;
             self.leaves.insert(leaf, bytes.to_vec());
         }
-        let mut input = Cursor(&self.leaves[&leaf]);
+        let mut input = NumberReader(&self.leaves[&leaf]);
         let mut ngram = *first;
         while !input.0.is_empty() {
             ngram = ngram.checked_add(u32::try_from(input.get()?).ok()?)?;
@@ -365,10 +365,10 @@ mod tests {
         (segment, bytes)
     }
 
-    fn storage(bytes: &[u8]) -> Storage {
+    fn storage(bytes: &[u8]) -> IndexStorage {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        Storage(file)
+        IndexStorage(file)
     }
 
     fn naive(pages: &[BTreeSet<u32>], requirement: &Requirement) -> Vec<u16> {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
 
-use super::laid::Laid;
+use super::page_layout::PageLayout;
 
 /// Events of an archive that are read: of some pages, and of all units that are not indexed.
 #[derive(Clone, Default)]
-pub struct Selection {
+pub struct PageSelection {
     /// The pages that are read of a unit, in rising order, of the indexed units.
     pub(super) pages: HashMap<usize, Vec<SelectedPage>>,
     /// Likewise, all pages that do not end before a rank, nor begin behind another one.
-    pub(super) between: Option<(Arc<Laid>, u64, u64)>,
+    pub(super) between: Option<(Arc<PageLayout>, u64, u64)>,
     /// Whether each unit is indexed.
     pub(super) indexed: Vec<bool>,
 }
@@ -28,7 +28,7 @@ pub(super) struct SelectedPage {
     pub may_match: bool,
 }
 
-impl Selection {
+impl PageSelection {
     /// The pages of a unit that may have what is searched for.
     pub(super) fn candidates(&self, unit: usize) -> impl Iterator<Item = Range<usize>> {
         let pages = self.pages.get(&unit).into_iter().flatten();
@@ -52,7 +52,7 @@ impl Selection {
     }
 }
 
-impl Select for Selection {
+impl Select for PageSelection {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
         !self.is_indexed(unit)
             || self.pages.contains_key(&unit.number)

@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 /// The file of an index, or of a part of one.
-pub struct Storage(pub File);
+pub struct IndexStorage(pub File);
 
 /// Most bytes that are read at once.
 const MOST: u64 = 1 << 30;
 
-impl Storage {
+impl IndexStorage {
     /// Reads the bytes in a range into a buffer, which can be used again.
     ///
     /// # Errors

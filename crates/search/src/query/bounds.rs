@@ -19,7 +19,7 @@ enum Order {
 
 /// The bits of a type that are numbers, in their order. Others mean something else, or nothing.
 #[derive(Debug, Clone, Copy)]
-pub struct Numbers {
+pub struct NumericDomain {
     order: Order,
     first: i64,
     last: i64,
@@ -27,20 +27,24 @@ pub struct Numbers {
     is_float: bool,
 }
 
-impl Numbers {
+impl NumericDomain {
     /// The numbers of a field, whose values are of this kind. `None` if comparisons with them are
     /// no ranges, as with names.
-    pub fn of(field: Option<FieldType>, kind: ValueKind) -> Option<Numbers> {
-        let whole = |order| Numbers::between(order, i64::MIN, i64::MAX);
-        let up_to = |last: u32| Some(Numbers::between(Order::Signed, 0, last.into()));
+    pub fn of(field: Option<FieldType>, kind: ValueKind) -> Option<NumericDomain> {
+        let whole = |order| NumericDomain::between(order, i64::MIN, i64::MAX);
+        let up_to = |last: u32| Some(NumericDomain::between(Order::Signed, 0, last.into()));
         let around = |first: i32, last: i32| {
-            Some(Numbers::between(Order::Signed, first.into(), last.into()))
+            Some(NumericDomain::between(
+                Order::Signed,
+                first.into(),
+                last.into(),
+            ))
         };
         let Some(field) = field.filter(|_| kind != ValueKind::Float) else {
             return Some(match kind {
                 ValueKind::Int => whole(Order::Signed),
                 ValueKind::Uint => whole(Order::Unsigned),
-                ValueKind::Float => Numbers::doubles(),
+                ValueKind::Float => NumericDomain::doubles(),
                 ValueKind::LongDouble | ValueKind::Text => return None,
             });
         };
@@ -58,14 +62,14 @@ impl Numbers {
             FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
                 Some(whole(Order::Unsigned))
             }
-            FieldType::F64 => Some(Numbers::doubles()),
-            FieldType::F32 => Some(Numbers::singles()),
+            FieldType::F64 => Some(NumericDomain::doubles()),
+            FieldType::F32 => Some(NumericDomain::singles()),
             _ => None,
         }
     }
 
-    fn between(order: Order, first: i64, last: i64) -> Numbers {
-        Numbers {
+    fn between(order: Order, first: i64, last: i64) -> NumericDomain {
+        NumericDomain {
             order,
             first,
             last,
@@ -73,16 +77,16 @@ impl Numbers {
         }
     }
 
-    fn doubles() -> Numbers {
+    fn doubles() -> NumericDomain {
         let [first, last] = [f64::NEG_INFINITY, f64::INFINITY].map(f64::to_bits);
         let order = Order::Double;
-        Numbers::between(order, place(order, first), place(order, last))
+        NumericDomain::between(order, place(order, first), place(order, last))
     }
 
-    fn singles() -> Numbers {
+    fn singles() -> NumericDomain {
         let [first, last] = [f32::NEG_INFINITY, f32::INFINITY].map(|end| end.to_bits().into());
         let order = Order::Single;
-        Numbers::between(order, place(order, first), place(order, last))
+        NumericDomain::between(order, place(order, first), place(order, last))
     }
 
     /// Whether these are whole numbers.
@@ -174,7 +178,7 @@ fn bits(order: Order, place: i64) -> u64 {
 
 /// The numbers for which a comparison is true.
 pub struct Bounds {
-    numbers: Numbers,
+    numbers: NumericDomain,
     /// The first, and how many come behind it. If `is_outside`, those that are not in this range.
     first: i64,
     behind: u64,
@@ -184,7 +188,7 @@ pub struct Bounds {
 impl Bounds {
     /// Those that are at least, and at most, as asked; or all others that can be compared.
     pub fn new(
-        numbers: Numbers,
+        numbers: NumericDomain,
         mut at_least: impl FnMut(u64) -> bool,
         mut at_most: impl FnMut(u64) -> bool,
         is_outside: bool,
@@ -210,7 +214,7 @@ impl Bounds {
     }
 
     /// The comparison is true for no number.
-    pub fn none(numbers: Numbers) -> Bounds {
+    pub fn none(numbers: NumericDomain) -> Bounds {
         Bounds {
             numbers,
             first: numbers.first,
@@ -219,7 +223,7 @@ impl Bounds {
         }
     }
 
-    fn all(numbers: Numbers) -> Option<Bounds> {
+    fn all(numbers: NumericDomain) -> Option<Bounds> {
         Some(Bounds {
             numbers,
             first: numbers.first,

@@ -10,7 +10,7 @@ use timeline::{Event, EventId, Syntax};
 use timeline_archive::{BlockColumns, BlockRanges, Places, Select, ShapeValues, UnitInfo};
 
 use super::filter::{ByThread, Decision, Filter};
-use super::program::{MOST_FORMS, Program, Programs};
+use super::program::{CompiledQueries, CompiledQuery, MOST_FORMS};
 use super::text_plan::{Rows, TextPlan};
 
 /// What is known of the events of a shape.
@@ -119,7 +119,7 @@ impl<'a> Filter<'a> {
         &mut self,
         columns: &mut BlockColumns<'_>,
         places: &mut Places,
-        programs: &mut Programs<'a>,
+        programs: &mut CompiledQueries<'a>,
     ) {
         let mut wanted = places.none_of();
         for shape in 0..columns.definitions().len() {
@@ -194,8 +194,8 @@ impl<'a> Filter<'a> {
         &self,
         id: EventId,
         values: &ShapeValues,
-        programs: &'p mut Programs<'a>,
-    ) -> Option<&'p mut Program<'a>> {
+        programs: &'p mut CompiledQueries<'a>,
+    ) -> Option<&'p mut CompiledQuery<'a>> {
         let fields = match self.decision(id)? {
             Decision::Perhaps(fields) => fields,
             _ => &self.unknown,
@@ -205,7 +205,7 @@ impl<'a> Filter<'a> {
             let conditions = conditions.map(|expression| &expression.root);
             let definition = self.source.definition(id);
             let is_template = definition.is_some_and(|known| known.syntax == Syntax::Template);
-            let program = Program::new(conditions, fields, values, is_template);
+            let program = CompiledQuery::new(conditions, fields, values, is_template);
             programs.keep(id, values, program);
         }
         programs.get(id, values)
@@ -215,7 +215,7 @@ impl<'a> Filter<'a> {
         &mut self,
         shape: usize,
         columns: &mut BlockColumns<'_>,
-        programs: &mut Programs<'a>,
+        programs: &mut CompiledQueries<'a>,
     ) -> Plan {
         let id = columns.definitions()[shape];
         self.decide(id);

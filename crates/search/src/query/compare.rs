@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use timeline::{Element, FieldType, Value};
 
-use super::condition::{Comparison, Literal};
+use super::condition::{Literal, Operator};
 
 /// A value, as it is compared.
-pub enum Known<'a> {
+pub enum Comparand<'a> {
     Integer(i128),
     Float(f64),
     /// Of a field with fewer digits.
@@ -16,58 +16,58 @@ pub enum Known<'a> {
     /// Of an expression, where people write the digits that they see.
     Decimal(f64),
     Bool(bool),
-    Text(Kept<'a>),
+    Text(TextPrefix<'a>),
     /// A text of an expression that is a time as well.
-    Dated(Kept<'a>, u64),
+    Dated(TextPrefix<'a>, u64),
     /// A time, in nanoseconds since 1970.
     Time(i128),
     /// A number, and the names it goes by.
     Named(i128, Vec<String>),
-    Array(Element, Kept<'a>),
+    Array(Element, TextPrefix<'a>),
 }
 
 /// The bytes of a text or an array, and whether there were more.
 #[derive(Clone, Copy)]
-pub struct Kept<'a> {
+pub struct TextPrefix<'a> {
     bytes: &'a [u8],
     cut: bool,
 }
 
-impl<'a> Known<'a> {
+impl<'a> Comparand<'a> {
     /// The value of a field, of which only the position may be known. `None` for `NULL`.
-    pub fn of(kind: Option<FieldType>, value: &'a Value) -> Option<Known<'a>> {
+    pub fn of(kind: Option<FieldType>, value: &'a Value) -> Option<Comparand<'a>> {
         Some(match (kind, value) {
             (Some(FieldType::Array(element)), Value::Text { bytes, cut }) => {
-                Known::Array(element, Kept { bytes, cut: *cut })
+                Comparand::Array(element, TextPrefix { bytes, cut: *cut })
             }
-            (_, Value::Text { bytes, cut }) => Known::Text(Kept { bytes, cut: *cut }),
-            (Some(FieldType::F32), Value::Float(value)) => Known::Single(*value as f32),
-            (_, Value::Float(value)) => Known::Float(*value),
-            (_, Value::LongDouble(bytes)) => Known::Float(double(bytes)),
+            (_, Value::Text { bytes, cut }) => Comparand::Text(TextPrefix { bytes, cut: *cut }),
+            (Some(FieldType::F32), Value::Float(value)) => Comparand::Single(*value as f32),
+            (_, Value::Float(value)) => Comparand::Float(*value),
+            (_, Value::LongDouble(bytes)) => Comparand::Float(double(bytes)),
             (Some(kind), Value::Int(_) | Value::Uint(_)) => of_word(kind, kind.word(value)),
-            (None, Value::Int(value)) => Known::Integer((*value).into()),
-            (None, Value::Uint(value)) => Known::Integer((*value).into()),
+            (None, Value::Int(value)) => Comparand::Integer((*value).into()),
+            (None, Value::Uint(value)) => Comparand::Integer((*value).into()),
             (_, Value::Nil | Value::Addresses(_)) => return None,
         })
     }
 
     /// A value in an expression.
-    pub fn literal(literal: &'a Literal) -> Known<'a> {
+    pub fn literal(literal: &'a Literal) -> Comparand<'a> {
         match literal {
-            Literal::Integer(value) => Known::Integer(*value),
-            Literal::Float(value) => Known::Decimal(*value),
-            Literal::Bool(value) => Known::Bool(*value),
+            Literal::Integer(value) => Comparand::Integer(*value),
+            Literal::Float(value) => Comparand::Decimal(*value),
+            Literal::Bool(value) => Comparand::Bool(*value),
             Literal::Text(text, time) => {
                 let bytes = text.as_bytes();
-                let text = Kept { bytes, cut: false };
-                time.map_or(Known::Text(text), |time| Known::Dated(text, time))
+                let text = TextPrefix { bytes, cut: false };
+                time.map_or(Comparand::Text(text), |time| Comparand::Dated(text, time))
             }
         }
     }
 
-    fn text(&self) -> Option<Kept<'a>> {
+    fn text(&self) -> Option<TextPrefix<'a>> {
         match self {
-            Known::Text(text) | Known::Dated(text, _) => Some(*text),
+            Comparand::Text(text) | Comparand::Dated(text, _) => Some(*text),
             _ => None,
         }
     }
@@ -75,12 +75,14 @@ impl<'a> Known<'a> {
     /// Whether it is neither false, nor 0, nor empty.
     pub fn holds(&self) -> bool {
         match self {
-            Known::Integer(value) | Known::Time(value) | Known::Named(value, _) => *value != 0,
-            Known::Float(value) | Known::Decimal(value) => *value != 0.0,
-            Known::Single(value) => *value != 0.0,
-            Known::Bool(value) => *value,
+            Comparand::Integer(value) | Comparand::Time(value) | Comparand::Named(value, _) => {
+                *value != 0
+            }
+            Comparand::Float(value) | Comparand::Decimal(value) => *value != 0.0,
+            Comparand::Single(value) => *value != 0.0,
+            Comparand::Bool(value) => *value,
             // One that was cut had something.
-            Known::Text(kept) | Known::Dated(kept, _) | Known::Array(_, kept) => {
+            Comparand::Text(kept) | Comparand::Dated(kept, _) | Comparand::Array(_, kept) => {
                 kept.cut || !kept.bytes.is_empty()
             }
         }
@@ -88,36 +90,36 @@ impl<'a> Known<'a> {
 }
 
 /// The value in a word, as the type understands it.
-fn of_word(kind: FieldType, word: i64) -> Known<'static> {
+fn of_word(kind: FieldType, word: i64) -> Comparand<'static> {
     let integer = kind.integer(word);
     let unsigned = i128::from(integer as u64);
     match kind {
         FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-            Known::Integer(unsigned)
+            Comparand::Integer(unsigned)
         }
-        FieldType::F32 => Known::Single(f32::from_bits(integer as u32)),
-        FieldType::F64 => Known::Float(f64::from_bits(integer as u64)),
-        FieldType::Bool => Known::Bool(integer != 0),
-        FieldType::Time => Known::Time(integer.into()),
+        FieldType::F32 => Comparand::Single(f32::from_bits(integer as u32)),
+        FieldType::F64 => Comparand::Float(f64::from_bits(integer as u64)),
+        FieldType::Bool => Comparand::Bool(integer != 0),
+        FieldType::Time => Comparand::Time(integer.into()),
         FieldType::Enum(labels) => {
             // Several, where a program has two names for one number.
             let own = labels.iter().filter(|(_, number)| *number == integer);
-            Known::Named(
+            Comparand::Named(
                 integer.into(),
                 own.map(|(name, _)| name.to_owned()).collect(),
             )
         }
         FieldType::Flags(labels) => {
             let (names, _) = labels.names(integer as u64);
-            Known::Named(unsigned, names.into_iter().map(str::to_owned).collect())
+            Comparand::Named(unsigned, names.into_iter().map(str::to_owned).collect())
         }
         FieldType::Char => {
             let mut name = String::new();
             // Writing to a String does not fail.
             let _ = kind.write(word, &mut name);
-            Known::Named(integer.into(), vec![name])
+            Comparand::Named(integer.into(), vec![name])
         }
-        _ => Known::Integer(integer.into()),
+        _ => Comparand::Integer(integer.into()),
     }
 }
 
@@ -145,19 +147,19 @@ fn double(bytes: &[u8; 16]) -> f64 {
 
 /// Whether the comparison of two values is true. Of an array, one element is enough, unless it is
 /// compared with another array.
-pub fn compare(left: &Known, how: Comparison, right: &Known) -> bool {
+pub fn compare(left: &Comparand, how: Operator, right: &Comparand) -> bool {
     match (left, right) {
-        (Known::Array(..), Known::Array(..)) => {}
-        (Known::Array(element, kept), _) => {
+        (Comparand::Array(..), Comparand::Array(..)) => {}
+        (Comparand::Array(element, kept), _) => {
             return elements(*element, kept.bytes).any(|left| compare(&left, how, right));
         }
-        (_, Known::Array(element, kept)) => {
+        (_, Comparand::Array(element, kept)) => {
             return elements(*element, kept.bytes).any(|right| compare(left, how, &right));
         }
         _ => {}
     }
     let name = match (left, right) {
-        (Known::Named(_, names), other) | (other, Known::Named(_, names)) => {
+        (Comparand::Named(_, names), other) | (other, Comparand::Named(_, names)) => {
             other.text().map(|text| (names, text))
         }
         _ => None,
@@ -165,32 +167,36 @@ pub fn compare(left: &Known, how: Comparison, right: &Known) -> bool {
     if let Some((names, text)) = name {
         let is_one = !text.cut && names.iter().any(|name| name.as_bytes() == text.bytes);
         return match how {
-            Comparison::Equal => is_one,
-            Comparison::Unequal => !is_one,
+            Operator::Equal => is_one,
+            Operator::Unequal => !is_one,
             _ => false,
         };
     }
     order(left, right).is_some_and(|order| how.accepts(order))
 }
 
-fn elements(element: Element, bytes: &[u8]) -> impl Iterator<Item = Known<'static>> {
+fn elements(element: Element, bytes: &[u8]) -> impl Iterator<Item = Comparand<'static>> {
     element
         .words(bytes)
         .map(move |word| of_word(element.field(), word))
 }
 
 /// Which of two values is greater; `None` if they cannot be compared.
-fn order(left: &Known, right: &Known) -> Option<Ordering> {
+fn order(left: &Comparand, right: &Comparand) -> Option<Ordering> {
     match (left, right) {
-        (Known::Time(left), Known::Dated(_, right)) => return Some(left.cmp(&(*right).into())),
-        (Known::Dated(_, left), Known::Time(right)) => return Some(i128::from(*left).cmp(right)),
-        (Known::Single(left), Known::Decimal(right)) => {
+        (Comparand::Time(left), Comparand::Dated(_, right)) => {
+            return Some(left.cmp(&(*right).into()));
+        }
+        (Comparand::Dated(_, left), Comparand::Time(right)) => {
+            return Some(i128::from(*left).cmp(right));
+        }
+        (Comparand::Single(left), Comparand::Decimal(right)) => {
             return f64::from(*left).partial_cmp(&single(*right));
         }
-        (Known::Decimal(left), Known::Single(right)) => {
+        (Comparand::Decimal(left), Comparand::Single(right)) => {
             return single(*left).partial_cmp(&f64::from(*right));
         }
-        (Known::Array(left, ours), Known::Array(right, theirs)) => {
+        (Comparand::Array(left, ours), Comparand::Array(right, theirs)) => {
             return arrays((*left, *ours), (*right, *theirs));
         }
         _ => {}
@@ -215,7 +221,7 @@ fn single(decimal: f64) -> f64 {
     }
 }
 
-fn texts(left: Kept, right: Kept) -> Option<Ordering> {
+fn texts(left: TextPrefix, right: TextPrefix) -> Option<Ordering> {
     let both = left.bytes.len().min(right.bytes.len());
     match left.bytes[..both].cmp(&right.bytes[..both]) {
         Ordering::Equal => by_length((left.bytes.len(), left.cut), (right.bytes.len(), right.cut)),
@@ -224,14 +230,17 @@ fn texts(left: Kept, right: Kept) -> Option<Ordering> {
 }
 
 /// By the first elements that differ, as texts are.
-fn arrays((left, ours): (Element, Kept), (right, theirs): (Element, Kept)) -> Option<Ordering> {
+fn arrays(
+    (left, ours): (Element, TextPrefix),
+    (right, theirs): (Element, TextPrefix),
+) -> Option<Ordering> {
     for (left, right) in elements(left, ours.bytes).zip(elements(right, theirs.bytes)) {
         match order(&left, &right)? {
             Ordering::Equal => {}
             order => return Some(order),
         }
     }
-    let count = |element: Element, kept: Kept| (kept.bytes.len() / element.size(), kept.cut);
+    let count = |element: Element, kept: TextPrefix| (kept.bytes.len() / element.size(), kept.cut);
     by_length(count(left, ours), count(right, theirs))
 }
 
@@ -255,15 +264,15 @@ enum Number {
     Float(f64),
 }
 
-fn number(value: &Known) -> Option<Number> {
+fn number(value: &Comparand) -> Option<Number> {
     match value {
-        Known::Integer(value) | Known::Time(value) | Known::Named(value, _) => {
+        Comparand::Integer(value) | Comparand::Time(value) | Comparand::Named(value, _) => {
             Some(Number::Integer(*value))
         }
-        Known::Float(value) | Known::Decimal(value) => Some(Number::Float(*value)),
-        Known::Single(value) => Some(Number::Float((*value).into())),
-        Known::Bool(value) => Some(Number::Integer((*value).into())),
-        Known::Text(_) | Known::Dated(..) | Known::Array(..) => None,
+        Comparand::Float(value) | Comparand::Decimal(value) => Some(Number::Float(*value)),
+        Comparand::Single(value) => Some(Number::Float((*value).into())),
+        Comparand::Bool(value) => Some(Number::Integer((*value).into())),
+        Comparand::Text(_) | Comparand::Dated(..) | Comparand::Array(..) => None,
     }
 }
 
@@ -283,15 +292,15 @@ fn mixed(integer: i128, float: f64) -> Option<Ordering> {
     }
 }
 
-impl Comparison {
+impl Operator {
     pub fn accepts(self, order: Ordering) -> bool {
         match self {
-            Comparison::Equal => order.is_eq(),
-            Comparison::Unequal => order.is_ne(),
-            Comparison::Less => order.is_lt(),
-            Comparison::AtMost => order.is_le(),
-            Comparison::Greater => order.is_gt(),
-            Comparison::AtLeast => order.is_ge(),
+            Operator::Equal => order.is_eq(),
+            Operator::Unequal => order.is_ne(),
+            Operator::Less => order.is_lt(),
+            Operator::AtMost => order.is_le(),
+            Operator::Greater => order.is_gt(),
+            Operator::AtLeast => order.is_ge(),
         }
     }
 }

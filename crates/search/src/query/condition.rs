@@ -4,13 +4,13 @@ use regex::Regex;
 
 /// A part of an expression that is true or false.
 #[derive(Debug, Clone)]
-pub enum Condition {
+pub enum QueryCondition {
     /// All of them.
-    All(Vec<Condition>),
+    All(Vec<QueryCondition>),
     /// At least one of them.
-    Any(Vec<Condition>),
-    Not(Box<Condition>),
-    Compare(Operand, Comparison, Operand),
+    Any(Vec<QueryCondition>),
+    Not(Box<QueryCondition>),
+    Compare(Operand, Operator, Operand),
     /// Whether a regular expression matches, or else whether it does not.
     Match(Operand, Regex, bool),
     /// Whether it is there, and neither false, nor 0, nor empty.
@@ -36,7 +36,7 @@ pub enum Literal {
 
 /// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Operator {
     Equal,
     Unequal,
     Less,
@@ -45,7 +45,7 @@ pub enum Comparison {
     AtLeast,
 }
 
-impl Condition {
+impl QueryCondition {
     /// All fields that it names.
     pub fn fields<'a>(&'a self, out: &mut Vec<&'a str>) {
         let mut operand = |operand: &'a Operand| {
@@ -54,15 +54,15 @@ impl Condition {
             }
         };
         match self {
-            Condition::All(parts) | Condition::Any(parts) => {
+            QueryCondition::All(parts) | QueryCondition::Any(parts) => {
                 parts.iter().for_each(|part| part.fields(out));
             }
-            Condition::Not(part) => part.fields(out),
-            Condition::Compare(left, _, right) => {
+            QueryCondition::Not(part) => part.fields(out),
+            QueryCondition::Compare(left, _, right) => {
                 operand(left);
                 operand(right);
             }
-            Condition::Match(left, ..) | Condition::Holds(left) => operand(left),
+            QueryCondition::Match(left, ..) | QueryCondition::Holds(left) => operand(left),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::condition::Condition;
+use super::condition::QueryCondition;
 use super::parse;
 use crate::error::{Error, Result};
 
@@ -44,7 +44,7 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Expression {
-    pub(super) root: Condition,
+    pub(super) root: QueryCondition,
     text: String,
 }
 

@@ -1,29 +1,29 @@
 //! The fields of a definition that conditions name, and whether their values meet these.
 
-use timeline::{Event, Field, FieldType, Layout, Value};
+use timeline::{Event, FieldType, Layout, TemplateField, Value};
 
 use super::Query;
-use super::compare::{Known, compare, show};
-use super::condition::{Condition, Operand};
+use super::compare::{Comparand, compare, show};
+use super::condition::{Operand, QueryCondition};
 
 /// The fields of a definition that expressions name.
-pub struct Fields<'a> {
+pub struct QueryFields<'a> {
     pub layout: Layout,
     /// By name.
-    pub found: Vec<Found<'a>>,
+    pub found: Vec<NamedField<'a>>,
     /// How many values have to be read.
     count: usize,
 }
 
-pub struct Found<'a> {
+pub struct NamedField<'a> {
     pub name: &'a str,
     pub position: usize,
     /// `None` for a value of a format of printf.
     pub kind: Option<FieldType<'a>>,
 }
 
-impl<'a> Fields<'a> {
-    pub fn of(query: &'a Query, layout: Layout, fields: &[Field<'a>]) -> Fields<'a> {
+impl<'a> QueryFields<'a> {
+    pub fn of(query: &'a Query, layout: Layout, fields: &[TemplateField<'a>]) -> QueryFields<'a> {
         let mut names = Vec::new();
         for expression in &query.expressions {
             expression.root.fields(&mut names);
@@ -34,7 +34,7 @@ impl<'a> Fields<'a> {
             let named = fields.iter().position(|field| field.name == name);
             let position = named.or_else(|| name.parse().ok())?;
             let kind = fields.get(position).map(|field| field.kind);
-            Some(Found {
+            Some(NamedField {
                 name,
                 position,
                 kind,
@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
         };
         let found: Vec<_> = names.into_iter().filter_map(find).collect();
         let most = found.iter().map(|found| found.position.saturating_add(1));
-        Fields {
+        QueryFields {
             layout,
             count: most.max().unwrap_or(0),
             found,
@@ -58,20 +58,20 @@ impl<'a> Fields<'a> {
         conditions.all(|expression| self.holds(&expression.root, &values))
     }
 
-    pub fn holds(&self, condition: &Condition, values: &[Value]) -> bool {
+    pub fn holds(&self, condition: &QueryCondition, values: &[Value]) -> bool {
         match condition {
-            Condition::All(parts) => parts.iter().all(|part| self.holds(part, values)),
-            Condition::Any(parts) => parts.iter().any(|part| self.holds(part, values)),
-            Condition::Not(part) => !self.holds(part, values),
-            Condition::Compare(left, how, right) => {
+            QueryCondition::All(parts) => parts.iter().all(|part| self.holds(part, values)),
+            QueryCondition::Any(parts) => parts.iter().any(|part| self.holds(part, values)),
+            QueryCondition::Not(part) => !self.holds(part, values),
+            QueryCondition::Compare(left, how, right) => {
                 let sides = (self.known(left, values), self.known(right, values));
                 matches!(sides, (Some(left), Some(right)) if compare(&left, *how, &right))
             }
-            Condition::Match(operand, regex, expected) => {
+            QueryCondition::Match(operand, regex, expected) => {
                 let text = self.shown(operand, values);
                 text.is_some_and(|text| regex.is_match(&text) == *expected)
             }
-            Condition::Holds(operand) => self
+            QueryCondition::Holds(operand) => self
                 .known(operand, values)
                 .is_some_and(|value| value.holds()),
         }
@@ -81,18 +81,18 @@ impl<'a> Fields<'a> {
         &self,
         name: &str,
         values: &'v [Value<'v>],
-    ) -> Option<(&Found<'a>, &'v Value<'v>)> {
+    ) -> Option<(&NamedField<'a>, &'v Value<'v>)> {
         let place = self.found.binary_search_by(|found| found.name.cmp(name));
         let found = &self.found[place.ok()?];
         Some((found, values.get(found.position)?))
     }
 
-    fn known<'v>(&'v self, operand: &'v Operand, values: &'v [Value<'v>]) -> Option<Known<'v>> {
+    fn known<'v>(&'v self, operand: &'v Operand, values: &'v [Value<'v>]) -> Option<Comparand<'v>> {
         match operand {
-            Operand::Literal(literal) => Some(Known::literal(literal)),
+            Operand::Literal(literal) => Some(Comparand::literal(literal)),
             Operand::Field(name) => {
                 let (found, value) = self.value(name, values)?;
-                Known::of(found.kind, value)
+                Comparand::of(found.kind, value)
             }
         }
     }

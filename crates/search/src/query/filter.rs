@@ -8,8 +8,8 @@ use timeline::dump::Messages;
 use timeline::{Definition, Event, EventId, Interpolation, Layout, PerEvent, Source, ThreadRef};
 use timeline_archive::ShapeValues;
 
-use super::fields::Fields;
-use super::program::Programs;
+use super::fields::QueryFields;
+use super::program::CompiledQueries;
 use super::text_plan::TextPlan;
 use super::unmet::is_thread;
 use super::{Needle, Query};
@@ -29,9 +29,9 @@ pub struct Filter<'a> {
     /// By the number of the event, of those that are defined.
     definitions: PerEvent<Decision<'a>>,
     /// Of events without a definition, or with one whose message was lost.
-    pub(super) unknown: Fields<'a>,
+    pub(super) unknown: QueryFields<'a>,
     /// What the conditions are on the columns of blocks.
-    pub(super) programs: Programs<'a>,
+    pub(super) programs: CompiledQueries<'a>,
     /// What the texts say about the values of definitions, by the form in which events have them.
     pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Rc<TextPlan<'a>>)>>,
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
@@ -57,7 +57,7 @@ pub(super) enum Decision<'a> {
     /// The values do not matter.
     Always,
     /// If the values meet the expressions.
-    Perhaps(Fields<'a>),
+    Perhaps(QueryFields<'a>),
     /// Likewise, but nothing says what the values are.
     PerhapsUnknown,
 }
@@ -86,8 +86,8 @@ impl<'a> Filter<'a> {
             source,
             interpolation: None,
             definitions: PerEvent::new(),
-            unknown: Fields::of(query, Layout::unknown(), &[]),
-            programs: Programs::default(),
+            unknown: QueryFields::of(query, Layout::unknown(), &[]),
+            programs: CompiledQueries::default(),
             text_plans: HashMap::new(),
             threads: HashMap::new(),
             renames: source.renames(),
@@ -257,5 +257,5 @@ fn decide<'a>(query: &'a Query, definition: &'a Definition) -> Decision<'a> {
     }
     let layout = Layout::of(definition);
     let fields: Vec<_> = definition.fields().collect();
-    Decision::Perhaps(Fields::of(query, layout, &fields))
+    Decision::Perhaps(QueryFields::of(query, layout, &fields))
 }

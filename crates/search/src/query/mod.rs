@@ -35,7 +35,7 @@ pub use filter::Filter;
 pub use moment::moment;
 pub use needle::{Case, Needle};
 pub use range::{numbers, priorities};
-pub use unmet::Met;
+pub use unmet::NameRegistry;
 pub use zone::{local_now, local_zone};
 
 use std::ops::RangeInclusive;
@@ -72,7 +72,7 @@ pub struct Query {
     /// not known, so far: the timeline has forgotten their threads. Clones count together.
     pub of_unknown_process: Counter,
     /// The names in these conditions that filters have met, so far.
-    pub met: Met,
+    pub met: NameRegistry,
 }
 
 /// Counts, for all its clones.

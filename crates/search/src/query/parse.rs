@@ -1,6 +1,6 @@
 //! Makes an expression of tokens, by recursive descent.
 
-use super::condition::{Comparison, Condition, Literal, Operand};
+use super::condition::{Literal, Operand, Operator, QueryCondition};
 use super::lexer::{Placed, Token, tokens};
 use super::moment::moment;
 use super::needle::compile;
@@ -13,7 +13,7 @@ const DEEPEST: usize = 100;
 const WORDS: [&str; 3] = ["and", "or", "not"];
 
 /// Reads a whole expression.
-pub fn expression(text: &str) -> Result<Condition> {
+pub fn expression(text: &str) -> Result<QueryCondition> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
@@ -75,23 +75,23 @@ impl Parser {
         }
     }
 
-    fn any(&mut self) -> Result<Condition> {
+    fn any(&mut self) -> Result<QueryCondition> {
         let mut parts = vec![self.all()?];
         while self.take_if("||", "or") {
             parts.push(self.all()?);
         }
-        Ok(one_or(parts, Condition::Any))
+        Ok(one_or(parts, QueryCondition::Any))
     }
 
-    fn all(&mut self) -> Result<Condition> {
+    fn all(&mut self) -> Result<QueryCondition> {
         let mut parts = vec![self.not()?];
         while self.take_if("&&", "and") {
             parts.push(self.not()?);
         }
-        Ok(one_or(parts, Condition::All))
+        Ok(one_or(parts, QueryCondition::All))
     }
 
-    fn not(&mut self) -> Result<Condition> {
+    fn not(&mut self) -> Result<QueryCondition> {
         let is_group = *self.peek() == Token::Sign("(");
         if !is_group && !self.take_if("!", "not") {
             return self.comparison();
@@ -108,24 +108,24 @@ impl Parser {
             }
             inner
         } else {
-            Condition::Not(Box::new(self.not()?))
+            QueryCondition::Not(Box::new(self.not()?))
         };
         self.depth -= 1;
         Ok(inner)
     }
 
-    fn comparison(&mut self) -> Result<Condition> {
+    fn comparison(&mut self) -> Result<QueryCondition> {
         let left = self.operand()?;
         let Token::Sign(sign) = *self.peek() else {
             return self.alone(left);
         };
         let comparison = match sign {
-            "==" | "=" => Comparison::Equal,
-            "!=" => Comparison::Unequal,
-            "<" => Comparison::Less,
-            "<=" => Comparison::AtMost,
-            ">" => Comparison::Greater,
-            ">=" => Comparison::AtLeast,
+            "==" | "=" => Operator::Equal,
+            "!=" => Operator::Unequal,
+            "<" => Operator::Less,
+            "<=" => Operator::AtMost,
+            ">" => Operator::Greater,
+            ">=" => Operator::AtLeast,
             "~" | "!~" if matches!(left, Operand::Field(_)) => {
                 self.take();
                 let Token::Text(pattern) = self.peek() else {
@@ -133,18 +133,18 @@ impl Parser {
                 };
                 let regex = compile(pattern, false)?;
                 self.take();
-                return Ok(Condition::Match(left, regex, sign == "~"));
+                return Ok(QueryCondition::Match(left, regex, sign == "~"));
             }
             _ => return self.alone(left),
         };
         self.take();
-        Ok(Condition::Compare(left, comparison, self.operand()?))
+        Ok(QueryCondition::Compare(left, comparison, self.operand()?))
     }
 
     /// A field without a comparison. A value by itself is a mistake: mostly a field in quotes.
-    fn alone(&mut self, operand: Operand) -> Result<Condition> {
+    fn alone(&mut self, operand: Operand) -> Result<QueryCondition> {
         match operand {
-            Operand::Field(_) => Ok(Condition::Holds(operand)),
+            Operand::Field(_) => Ok(QueryCondition::Holds(operand)),
             Operand::Literal(_) => Err(self.expected("a comparison, such as == or >")),
         }
     }
@@ -172,7 +172,10 @@ impl Parser {
     }
 }
 
-fn one_or(mut parts: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> Condition {
+fn one_or(
+    mut parts: Vec<QueryCondition>,
+    several: fn(Vec<QueryCondition>) -> QueryCondition,
+) -> QueryCondition {
     match parts.len() {
         1 => parts.remove(0),
         _ => several(parts),
@@ -184,8 +187,8 @@ mod tests {
     use super::*;
 
     /// The condition, with all its parentheses.
-    fn shown(condition: &Condition) -> String {
-        let list = |parts: &[Condition], sign: &str| {
+    fn shown(condition: &QueryCondition) -> String {
+        let list = |parts: &[QueryCondition], sign: &str| {
             let parts: Vec<_> = parts.iter().map(shown).collect();
             format!("({})", parts.join(sign))
         };
@@ -197,15 +200,15 @@ mod tests {
             Operand::Literal(Literal::Bool(value)) => format!("<{value}>"),
         };
         match condition {
-            Condition::All(parts) => list(parts, "&"),
-            Condition::Any(parts) => list(parts, "|"),
-            Condition::Not(part) => format!("!{}", shown(part)),
-            Condition::Compare(left, how, right) => {
+            QueryCondition::All(parts) => list(parts, "&"),
+            QueryCondition::Any(parts) => list(parts, "|"),
+            QueryCondition::Not(part) => format!("!{}", shown(part)),
+            QueryCondition::Compare(left, how, right) => {
                 format!("{} {how:?} {}", side(left), side(right))
             }
-            Condition::Match(left, regex, true) => format!("{} ~ {regex}", side(left)),
-            Condition::Match(left, regex, false) => format!("{} !~ {regex}", side(left)),
-            Condition::Holds(left) => side(left),
+            QueryCondition::Match(left, regex, true) => format!("{} ~ {regex}", side(left)),
+            QueryCondition::Match(left, regex, false) => format!("{} !~ {regex}", side(left)),
+            QueryCondition::Holds(left) => side(left),
         }
     }
 

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use timeline::{EventId, Layout, Value, ValueKind};
 use timeline_archive::{BlockColumns, ShapeValues, ValueColumn};
 
-use super::bounds::{Bounds, Numbers};
-use super::condition::{Comparison, Condition, Literal, Operand};
-use super::fields::Fields;
+use super::bounds::{Bounds, NumericDomain};
+use super::condition::{Literal, Operand, Operator, QueryCondition};
+use super::fields::QueryFields;
 
 /// How many answers are kept of a condition on a number. A power of two.
 const KEPT: usize = 256;
@@ -20,7 +20,7 @@ const KEPT: usize = 256;
 const TOP: u64 = 1 << 63;
 
 /// What the conditions of a query are on the columns of events.
-pub struct Program<'a> {
+pub struct CompiledQuery<'a> {
     pub(super) parts: Vec<Test<'a>>,
     cells: Cells,
     /// The positions of the columns that it reads.
@@ -33,11 +33,11 @@ pub const MOST_FORMS: usize = 16;
 /// The programs of definitions, by the form in which events have their values. `None` where only
 /// the events tell.
 #[derive(Default)]
-pub struct Programs<'a>(HashMap<EventId, Vec<(ShapeValues, Option<Program<'a>>)>>);
+pub struct CompiledQueries<'a>(HashMap<EventId, Vec<(ShapeValues, Option<CompiledQuery<'a>>)>>);
 
-impl<'a> Programs<'a> {
+impl<'a> CompiledQueries<'a> {
     /// The program of a definition for values in this form. `None` if only the events tell.
-    pub fn get(&mut self, id: EventId, values: &ShapeValues) -> Option<&mut Program<'a>> {
+    pub fn get(&mut self, id: EventId, values: &ShapeValues) -> Option<&mut CompiledQuery<'a>> {
         let of_definition = self.0.get_mut(&id)?.iter_mut();
         let mut of_form = of_definition.filter(|(form, _)| form == values);
         of_form.next()?.1.as_mut()
@@ -50,7 +50,7 @@ impl<'a> Programs<'a> {
     }
 
     /// Keeps the program of a definition.
-    pub fn keep(&mut self, id: EventId, values: &ShapeValues, program: Option<Program<'a>>) {
+    pub fn keep(&mut self, id: EventId, values: &ShapeValues, program: Option<CompiledQuery<'a>>) {
         self.0
             .entry(id)
             .or_default()
@@ -65,16 +65,16 @@ pub(super) enum Test<'a> {
     Not(Box<Test<'a>>),
     Constant(bool),
     /// On the number at a position.
-    Number(usize, Cell, Option<Bounds>, Kept<'a>),
+    Number(usize, ColumnCell, Option<Bounds>, ConditionCache<'a>),
     /// On the numbers at two positions, which are whole in most events.
-    Pair([(usize, Numbers); 2], Comparison, Box<Test<'a>>),
+    Pair([(usize, NumericDomain); 2], Operator, Box<Test<'a>>),
     /// On the values at these positions.
-    Values(Vec<(usize, Cell)>, &'a Condition),
+    Values(Vec<(usize, ColumnCell)>, &'a QueryCondition),
 }
 
 /// Where events have a value.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Cell {
+pub(super) enum ColumnCell {
     /// They have none.
     Nowhere,
     /// In a column, as this kind.
@@ -86,32 +86,32 @@ pub(super) enum Cell {
 }
 
 /// The values of the fields that conditions name, by position.
-struct Cells(Vec<Cell>);
+struct Cells(Vec<ColumnCell>);
 
 /// A condition on a number, with some of its answers by the number.
-pub(super) struct Kept<'a> {
-    condition: &'a Condition,
+pub(super) struct ConditionCache<'a> {
+    condition: &'a QueryCondition,
     answers: Vec<Option<(u64, bool)>>,
 }
 
 impl Cells {
     /// Those of events with values in this form. `None` if only the events tell.
-    fn of(fields: &Fields, values: &ShapeValues, has_words: bool) -> Option<Cells> {
+    fn of(fields: &QueryFields, values: &ShapeValues, has_words: bool) -> Option<Cells> {
         let cell = |position: usize| match values {
             ShapeValues::Kinds(kinds) => kinds
                 .get(position)
-                .map_or(Cell::Nowhere, |kind| Cell::Column(*kind)),
+                .map_or(ColumnCell::Nowhere, |kind| ColumnCell::Column(*kind)),
             ShapeValues::Words(count) => {
                 // A number that takes all bits of its word is what a column of its kind has.
                 match [0, TOP].map(|raw| word(&fields.layout, position, raw)) {
-                    [None, _] => Cell::Nowhere,
-                    _ if position >= *count => Cell::Zero,
-                    [_, Some(Value::Int(i64::MIN))] => Cell::Column(ValueKind::Int),
-                    [_, Some(Value::Uint(TOP))] => Cell::Column(ValueKind::Uint),
-                    _ => Cell::Word,
+                    [None, _] => ColumnCell::Nowhere,
+                    _ if position >= *count => ColumnCell::Zero,
+                    [_, Some(Value::Int(i64::MIN))] => ColumnCell::Column(ValueKind::Int),
+                    [_, Some(Value::Uint(TOP))] => ColumnCell::Column(ValueKind::Uint),
+                    _ => ColumnCell::Word,
                 }
             }
-            ShapeValues::Payload => Cell::Nowhere,
+            ShapeValues::Payload => ColumnCell::Nowhere,
         };
         match values {
             ShapeValues::Payload => return None,
@@ -119,13 +119,13 @@ impl Cells {
             _ => {}
         }
         let positions = fields.found.iter().map(|found| found.position);
-        let there = positions.filter(|position| cell(*position) != Cell::Nowhere);
+        let there = positions.filter(|position| cell(*position) != ColumnCell::Nowhere);
         let count = there.max().map_or(0, |last| last + 1);
         Some(Cells((0..count).map(cell).collect()))
     }
 
-    fn get(&self, position: usize) -> Cell {
-        self.0.get(position).copied().unwrap_or(Cell::Nowhere)
+    fn get(&self, position: usize) -> ColumnCell {
+        self.0.get(position).copied().unwrap_or(ColumnCell::Nowhere)
     }
 
     /// As many values as a condition may ask for, which are not there: as if they were `NULL`.
@@ -150,16 +150,16 @@ fn word(layout: &Layout, position: usize, raw: u64) -> Option<Value<'static>> {
     })
 }
 
-impl<'a> Program<'a> {
+impl<'a> CompiledQuery<'a> {
     /// The conditions on events that have these fields, and their values in this form. `None` if
     /// only the events tell. `has_words`: whether each value is one word of those.
     pub fn new(
-        conditions: impl Iterator<Item = &'a Condition>,
-        fields: &Fields,
+        conditions: impl Iterator<Item = &'a QueryCondition>,
+        fields: &QueryFields,
         values: &ShapeValues,
         has_words: bool,
-    ) -> Option<Program<'a>> {
-        let mut program = Program {
+    ) -> Option<CompiledQuery<'a>> {
+        let mut program = CompiledQuery {
             parts: Vec::new(),
             cells: Cells::of(fields, values, has_words)?,
             positions: Vec::new(),
@@ -173,42 +173,42 @@ impl<'a> Program<'a> {
         Some(program)
     }
 
-    fn test(&mut self, fields: &Fields, condition: &'a Condition) -> Test<'a> {
-        let mut tests = |parts: &'a [Condition]| -> Vec<Test<'a>> {
+    fn test(&mut self, fields: &QueryFields, condition: &'a QueryCondition) -> Test<'a> {
+        let mut tests = |parts: &'a [QueryCondition]| -> Vec<Test<'a>> {
             parts.iter().map(|part| self.test(fields, part)).collect()
         };
         match condition {
-            Condition::All(parts) => Test::All(tests(parts)),
-            Condition::Any(parts) => Test::Any(tests(parts)),
-            Condition::Not(part) => Test::Not(Box::new(self.test(fields, part))),
-            Condition::Compare(..) | Condition::Match(..) | Condition::Holds(_) => {
+            QueryCondition::All(parts) => Test::All(tests(parts)),
+            QueryCondition::Any(parts) => Test::Any(tests(parts)),
+            QueryCondition::Not(part) => Test::Not(Box::new(self.test(fields, part))),
+            QueryCondition::Compare(..) | QueryCondition::Match(..) | QueryCondition::Holds(_) => {
                 self.of_values(fields, condition)
             }
         }
     }
 
     /// A condition that has no parts.
-    fn of_values(&mut self, fields: &Fields, condition: &'a Condition) -> Test<'a> {
+    fn of_values(&mut self, fields: &QueryFields, condition: &'a QueryCondition) -> Test<'a> {
         let mut names = Vec::new();
         condition.fields(&mut names);
         let found = fields.found.iter();
         let named = found.filter(|found| names.contains(&found.name));
         let mut cells: Vec<_> = named
             .map(|found| (found.position, self.cells.get(found.position)))
-            .filter(|(_, cell)| *cell != Cell::Nowhere)
+            .filter(|(_, cell)| *cell != ColumnCell::Nowhere)
             .collect();
         cells.sort_unstable_by_key(|(position, _)| *position);
         cells.dedup();
-        let is_read = |(_, cell): &&(usize, Cell)| *cell != Cell::Zero;
+        let is_read = |(_, cell): &&(usize, ColumnCell)| *cell != ColumnCell::Zero;
         let read = cells.iter().filter(is_read);
         self.positions.extend(read.map(|(position, _)| *position));
         match cells[..] {
             [(position, cell)] if cell.is_number() => {
-                let mut kept = Kept {
+                let mut kept = ConditionCache {
                     condition,
                     answers: Vec::new(),
                 };
-                if cell == Cell::Zero {
+                if cell == ColumnCell::Zero {
                     return Test::Constant(kept.ask(fields, &self.cells, (position, cell), 0));
                 }
                 self.number(fields, (position, cell), kept)
@@ -219,8 +219,8 @@ impl<'a> Program<'a> {
     }
 
     /// A comparison of two whole numbers, if the test is one.
-    fn pair(&self, fields: &Fields, test: Test<'a>) -> Test<'a> {
-        let Test::Values(_, Condition::Compare(left, how, right)) = test else {
+    fn pair(&self, fields: &QueryFields, test: Test<'a>) -> Test<'a> {
+        let Test::Values(_, QueryCondition::Compare(left, how, right)) = test else {
             return test;
         };
         let number = |side: &Operand| {
@@ -228,10 +228,10 @@ impl<'a> Program<'a> {
                 return None;
             };
             let found = fields.found.iter().find(|found| found.name == name)?;
-            let Cell::Column(kind) = self.cells.get(found.position) else {
+            let ColumnCell::Column(kind) = self.cells.get(found.position) else {
                 return None;
             };
-            let numbers = Numbers::of(found.kind, kind)?;
+            let numbers = NumericDomain::of(found.kind, kind)?;
             numbers.are_whole().then_some((found.position, numbers))
         };
         match (number(left), number(right)) {
@@ -241,17 +241,22 @@ impl<'a> Program<'a> {
     }
 
     /// A condition on one number.
-    fn number(&self, fields: &Fields, of: (usize, Cell), kept: Kept<'a>) -> Test<'a> {
+    fn number(
+        &self,
+        fields: &QueryFields,
+        of: (usize, ColumnCell),
+        kept: ConditionCache<'a>,
+    ) -> Test<'a> {
         let (position, cell) = of;
         let kind = match cell {
-            Cell::Column(kind) => kind,
+            ColumnCell::Column(kind) => kind,
             _ => ValueKind::Int,
         };
         let fields_there = fields.found.iter();
         let mut fields_there = fields_there.filter(|found| found.position == position);
         let field = fields_there.next().and_then(|found| found.kind);
         let is_one = fields_there.all(|found| found.kind == field);
-        let numbers = Numbers::of(field, kind).filter(|_| is_one);
+        let numbers = NumericDomain::of(field, kind).filter(|_| is_one);
         let Some((numbers, sides)) = numbers.zip(sides(kept.condition)) else {
             return Test::Number(position, cell, None, kept);
         };
@@ -259,21 +264,21 @@ impl<'a> Program<'a> {
         if how.is_none() && !numbers.are_whole() {
             return Test::Number(position, cell, None, kept);
         }
-        let ask = |how: Comparison| {
-            let condition = Condition::Compare(left.clone(), how, right.clone());
+        let ask = |how: Operator| {
+            let condition = QueryCondition::Compare(left.clone(), how, right.clone());
             move |raw: u64| {
                 let mut values = self.cells.values();
                 values[position] = value(fields, of, raw, None).unwrap_or(Value::Nil);
                 fields.holds(&condition, &values)
             }
         };
-        let how = how.unwrap_or(Comparison::Unequal);
+        let how = how.unwrap_or(Operator::Unequal);
         let bounds = match how {
-            Comparison::Equal | Comparison::Unequal => Bounds::new(
+            Operator::Equal | Operator::Unequal => Bounds::new(
                 numbers,
-                ask(Comparison::AtLeast),
-                ask(Comparison::AtMost),
-                how == Comparison::Unequal,
+                ask(Operator::AtLeast),
+                ask(Operator::AtMost),
+                how == Operator::Unequal,
             ),
             how => Bounds::new(numbers, ask(how), |_| true, false),
         };
@@ -286,10 +291,10 @@ impl<'a> Program<'a> {
     }
 
     /// Which of these rows of a shape, in order, meet all conditions. The columns of
-    /// [`Program::positions`] are read.
+    /// [`CompiledQuery::positions`] are read.
     pub fn accepted(
         &mut self,
-        fields: &Fields,
+        fields: &QueryFields,
         (columns, shape): (&BlockColumns<'_>, usize),
         mut rows: Vec<u16>,
     ) -> Vec<u16> {
@@ -308,51 +313,57 @@ impl<'a> Program<'a> {
 
 /// The sides of a comparison of a field with a literal. A field by itself is compared with 0.
 #[allow(clippy::type_complexity, reason = "a comparison in its parts")]
-fn sides(condition: &Condition) -> Option<(Operand, Option<Comparison>, Operand)> {
+fn sides(condition: &QueryCondition) -> Option<(Operand, Option<Operator>, Operand)> {
     match condition {
-        Condition::Compare(left, how, right) => {
+        QueryCondition::Compare(left, how, right) => {
             let is_literal = |operand: &Operand| matches!(operand, Operand::Literal(_));
             let is_one = is_literal(left) != is_literal(right);
             is_one.then(|| (left.clone(), Some(*how), right.clone()))
         }
-        Condition::Holds(field) => {
+        QueryCondition::Holds(field) => {
             Some((field.clone(), None, Operand::Literal(Literal::Integer(0))))
         }
         _ => None,
     }
 }
 
-impl Cell {
+impl ColumnCell {
     fn is_number(self) -> bool {
         match self {
-            Cell::Column(kind) => !matches!(kind, ValueKind::Text | ValueKind::LongDouble),
-            Cell::Word | Cell::Zero => true,
-            Cell::Nowhere => false,
+            ColumnCell::Column(kind) => !matches!(kind, ValueKind::Text | ValueKind::LongDouble),
+            ColumnCell::Word | ColumnCell::Zero => true,
+            ColumnCell::Nowhere => false,
         }
     }
 }
 
 /// The value in a cell that has these bits.
 fn value<'v>(
-    fields: &Fields,
-    (position, cell): (usize, Cell),
+    fields: &QueryFields,
+    (position, cell): (usize, ColumnCell),
     raw: u64,
     column: Option<&ValueColumn<'v>>,
 ) -> Option<Value<'v>> {
     match cell {
-        Cell::Nowhere => None,
-        Cell::Word => word(&fields.layout, position, raw),
-        Cell::Zero => word(&fields.layout, position, 0),
-        Cell::Column(ValueKind::Int) => Some(Value::Int(raw as i64)),
-        Cell::Column(ValueKind::Uint) => Some(Value::Uint(raw)),
-        Cell::Column(ValueKind::Float) => Some(Value::Float(f64::from_bits(raw))),
-        Cell::Column(kind) => column?.value(kind, raw),
+        ColumnCell::Nowhere => None,
+        ColumnCell::Word => word(&fields.layout, position, raw),
+        ColumnCell::Zero => word(&fields.layout, position, 0),
+        ColumnCell::Column(ValueKind::Int) => Some(Value::Int(raw as i64)),
+        ColumnCell::Column(ValueKind::Uint) => Some(Value::Uint(raw)),
+        ColumnCell::Column(ValueKind::Float) => Some(Value::Float(f64::from_bits(raw))),
+        ColumnCell::Column(kind) => column?.value(kind, raw),
     }
 }
 
-impl Kept<'_> {
+impl ConditionCache<'_> {
     /// Whether the condition is met by a number with these bits.
-    fn ask(&mut self, fields: &Fields, cells: &Cells, of: (usize, Cell), raw: u64) -> bool {
+    fn ask(
+        &mut self,
+        fields: &QueryFields,
+        cells: &Cells,
+        of: (usize, ColumnCell),
+        raw: u64,
+    ) -> bool {
         if self.answers.is_empty() {
             self.answers.resize(KEPT, None);
         }
@@ -372,7 +383,7 @@ impl Kept<'_> {
 
 /// What a program is run on.
 struct On<'r, 'f> {
-    fields: &'r Fields<'f>,
+    fields: &'r QueryFields<'f>,
     cells: &'r Cells,
     columns: &'r BlockColumns<'r>,
     /// That of the rows.
@@ -444,11 +455,11 @@ impl On<'_, '_> {
     /// The rows whose two numbers meet a comparison, and those in which one is no whole number.
     fn of_pair(
         &self,
-        sides: [(usize, Numbers); 2],
-        how: Comparison,
+        sides: [(usize, NumericDomain); 2],
+        how: Operator,
         rows: &[u16],
     ) -> (Vec<u16>, Vec<u16>) {
-        let raw = |(position, _): (usize, Numbers)| {
+        let raw = |(position, _): (usize, NumericDomain)| {
             let column = self.columns.values(self.shape, position);
             column.map_or(&[][..], ValueColumn::raw)
         };

@@ -9,7 +9,7 @@ use timeline::ValueKind;
 use timeline_archive::BlockRanges;
 
 use super::filter::{Decision, Filter};
-use super::program::{Program, Programs, Test};
+use super::program::{CompiledQueries, CompiledQuery, Test};
 
 impl<'a> Filter<'a> {
     /// Whether a block may have wanted events.
@@ -26,7 +26,7 @@ impl<'a> Filter<'a> {
         &mut self,
         shape: usize,
         ranges: &BlockRanges,
-        programs: &mut Programs<'a>,
+        programs: &mut CompiledQueries<'a>,
     ) -> bool {
         let id = ranges.definitions()[shape];
         self.decide(id);
@@ -45,7 +45,7 @@ impl<'a> Filter<'a> {
     }
 }
 
-impl Program<'_> {
+impl CompiledQuery<'_> {
     /// Whether events may meet all conditions whose values at a position are of a kind, and between
     /// these bits, as far as `range` knows.
     fn may_accept(

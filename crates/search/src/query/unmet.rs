@@ -24,9 +24,9 @@ enum What {
 
 /// The names of a query that filters have met. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Met(Arc<Mutex<HashSet<(What, String)>>>);
+pub struct NameRegistry(Arc<Mutex<HashSet<(What, String)>>>);
 
-impl Met {
+impl NameRegistry {
     fn lock(&self) -> MutexGuard<'_, HashSet<(What, String)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -12,14 +12,14 @@ use timeline_archive::Preamble;
 use tower_http::services::ServeFile;
 use utoipa::ToSchema;
 
-use super::failure::{ErrorObject, Failure};
-use super::given::InPath;
+use super::extractors::InPath;
+use super::failure::{ErrorObject, RequestFailure};
 use super::params::{FilterParams, LogPath, Params};
-use super::state::State;
+use super::state::ServerState;
 use crate::error::{Error, Result};
-use crate::logs::{Found, Kind, Log, Trouble};
+use crate::logs::{LogHandle, LogKind, LogSource, Trouble};
 use crate::read::{
-    Cancel, DefinitionObject, Details, Lacks, Lines, Moment, Overview, Page, ThreadObject,
+    Cancel, DefinitionObject, Details, EventPage, Lacks, Lines, Moment, Overview, ThreadObject,
     TrackQuery, Tracks, at_time, definitions, details, lines_at, lines_from, overview, page,
     threads, tracks,
 };
@@ -28,8 +28,8 @@ use crate::read::{
 const MOST_LINES: u64 = 1_000;
 const MOST_NUMBERS: usize = 200;
 
-type Answer<T> = std::result::Result<Json<T>, Failure>;
-type Server = Shared<Arc<State>>;
+type Answer<T> = std::result::Result<Json<T>, RequestFailure>;
+type Server = Shared<Arc<ServerState>>;
 
 /// What the server is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -57,7 +57,7 @@ pub struct LogObject {
     /// The last part of the name.
     pub name: String,
     /// What holds its events.
-    pub kind: Kind,
+    pub kind: LogKind,
     /// Where it is.
     pub path: String,
     /// The bytes of its files.
@@ -138,7 +138,7 @@ pub struct ThreadList {
     pub threads: Vec<ThreadObject>,
 }
 
-fn object(found: &Found) -> LogObject {
+fn object(found: &LogSource) -> LogObject {
     let modified = found.modified.and_then(|time: SystemTime| {
         let since = time.duration_since(UNIX_EPOCH).ok()?;
         Some(Moment::of(u64::try_from(since.as_nanos()).ok()?).time)
@@ -170,7 +170,7 @@ pub async fn logs(Shared(state): Server) -> Answer<LogList> {
     let listed = tokio::task::spawn_blocking(work).await;
     listed
         .map(|logs| Json(LogList { logs }))
-        .map_err(|_| Failure::broken())
+        .map_err(|_| RequestFailure::broken())
 }
 
 /// What is known of a log.
@@ -182,7 +182,7 @@ pub async fn log(Shared(state): Server, InPath(id): InPath<String>) -> Answer<Lo
 }
 
 /// What is known of a log.
-pub fn log_state(log: &Log) -> Result<LogState> {
+pub fn log_state(log: &LogHandle) -> Result<LogState> {
     let version = log.version()?;
     let archive = &version.archive;
     let (mut first, mut last, mut events) = (None::<u64>, None::<u64>, 0);
@@ -244,7 +244,7 @@ pub async fn lines(
         let message = format!("expected count to be at most {MOST_LINES}, got {count}");
         return Err(Error::request(message).into());
     }
-    let read = move |log: &Log, cancel: &Cancel| match at {
+    let read = move |log: &LogHandle, cancel: &Cancel| match at {
         Some(at) => lines_at(&*log.ready()?, &at, cancel),
         None => lines_from(&*log.ready()?, from.unwrap_or(0), count, cancel),
     };
@@ -296,7 +296,7 @@ pub async fn at(
     params.only(&["time"], false)?;
     let time = params.number("time")?;
     let time: u64 = time.ok_or_else(|| Error::request("expected the parameter time"))?;
-    let read = move |log: &Log, cancel: &Cancel| {
+    let read = move |log: &LogHandle, cancel: &Cancel| {
         Ok(LineObject {
             line: at_time(&*log.ready()?, time, cancel)?,
         })
@@ -309,19 +309,19 @@ pub async fn at(
     params(LogPath,
         ("limit" = Option<usize>, Query, description = "Events of a page, at most 1,000"),
         ("after" = Option<String>, Query, description = "`next` of the page before"), FilterParams),
-    responses((status = 200, body = Page), (status = 400, body = ErrorObject)))]
+    responses((status = 200, body = EventPage), (status = 400, body = ErrorObject)))]
 pub async fn events(
     Shared(state): Server,
     InPath(id): InPath<String>,
     params: Params,
-) -> Answer<Page> {
+) -> Answer<EventPage> {
     params.only(&["limit", "after"], true)?;
     let limit = params
         .number("limit")?
         .unwrap_or(100)
         .clamp(1, MOST_LINES as usize);
     let (query, after) = (params.query()?, params.one("after")?.map(String::from));
-    let read = move |log: &Log, cancel: &Cancel| {
+    let read = move |log: &LogHandle, cancel: &Cancel| {
         let version = log.ready()?;
         page(&version, &query, after.as_deref(), limit, cancel)
     };
@@ -379,7 +379,7 @@ pub async fn all_definitions(
     Shared(state): Server,
     InPath(id): InPath<String>,
 ) -> Answer<DefinitionList> {
-    let read = |log: &Log, cancel: &Cancel| {
+    let read = |log: &LogHandle, cancel: &Cancel| {
         let definitions = definitions(&*log.version()?, cancel)?;
         Ok(DefinitionList { definitions })
     };
@@ -391,7 +391,7 @@ pub async fn all_definitions(
     params(LogPath),
     responses((status = 200, body = ThreadList)))]
 pub async fn all_threads(Shared(state): Server, InPath(id): InPath<String>) -> Answer<ThreadList> {
-    let read = |log: &Log, cancel: &Cancel| {
+    let read = |log: &LogHandle, cancel: &Cancel| {
         let threads = threads(&*log.version()?, cancel)?;
         Ok(ThreadList { threads })
     };
@@ -406,7 +406,7 @@ pub async fn file(
     Shared(state): Server,
     InPath(id): InPath<String>,
     request: Request,
-) -> std::result::Result<Response, Failure> {
+) -> std::result::Result<Response, RequestFailure> {
     let (file, name) = state
         .read(id, |log, _| Ok((log.file()?, log.found.name().to_string())))
         .await?;
@@ -415,11 +415,11 @@ pub async fn file(
     let served = ServeFile::new(path).try_call(request).await;
     drop(file);
     let mut response = served
-        .map_err(|error| Failure::from(Error::io("read the file", error)))?
+        .map_err(|error| RequestFailure::from(Error::io("read the file", error)))?
         .into_response();
     if response.status() == StatusCode::RANGE_NOT_SATISFIABLE {
         let message = "expected ranges of bytes that the file has";
-        let told = Failure::new(response.status(), message).into_response();
+        let told = RequestFailure::new(response.status(), message).into_response();
         let (head, body) = told.into_parts();
         response.headers_mut().extend(head.headers);
         *response.body_mut() = body;

@@ -11,15 +11,15 @@ use timeline::{Attached, Control, Level, Unknown};
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
-use super::failure::{ErrorObject, Failure};
-use super::given::{Body, InPath};
+use super::extractors::{Body, InPath};
+use super::failure::{ErrorObject, RequestFailure};
 use super::params::LogPath;
-use super::state::State;
+use super::state::ServerState;
 use crate::error::{Error, Result};
-use crate::logs::{Kind, Log, Reached};
+use crate::logs::{LogHandle, LogKind, Reached};
 use crate::read::Cancel;
 
-type Server = Shared<Arc<State>>;
+type Server = Shared<Arc<ServerState>>;
 
 /// What can be changed of a live timeline.
 #[derive(Debug, Serialize, ToSchema)]
@@ -68,11 +68,11 @@ pub struct ChannelRequest {
 pub async fn state(
     Shared(state): Server,
     InPath(id): InPath<String>,
-) -> std::result::Result<Json<ControlState>, Failure> {
+) -> std::result::Result<Json<ControlState>, RequestFailure> {
     state.read(id, |log, _| control_state(log)).await.map(Json)
 }
 
-fn control_state(log: &Log) -> Result<ControlState> {
+fn control_state(log: &LogHandle) -> Result<ControlState> {
     let ring = live(log)?;
     let info = Attached::open(ring.path())?.info();
     let channels = info.channels.into_iter().map(|channel| ChannelObject {
@@ -85,9 +85,9 @@ fn control_state(log: &Log) -> Result<ControlState> {
     })
 }
 
-fn live(log: &Log) -> Result<Reached> {
+fn live(log: &LogHandle) -> Result<Reached> {
     match log.found.kind {
-        Kind::Live => log.found.reached(),
+        LogKind::Live => log.found.reached(),
         _ => Err(Error::request("only live timelines can be changed")),
     }
 }
@@ -96,11 +96,11 @@ fn refused(error: timeline::Error) -> Error {
     Error::request(error.to_string())
 }
 
-fn allowed(state: &State) -> std::result::Result<(), Failure> {
+fn allowed(state: &ServerState) -> std::result::Result<(), RequestFailure> {
     let message = "changes are not allowed: start `timeline serve` with --allow-control";
     match state.allow_control {
         true => Ok(()),
-        false => Err(Failure::new(StatusCode::FORBIDDEN, message)),
+        false => Err(RequestFailure::new(StatusCode::FORBIDDEN, message)),
     }
 }
 
@@ -112,9 +112,9 @@ pub async fn set_level(
     Shared(state): Server,
     InPath(id): InPath<String>,
     Body(asked): Body<LevelRequest>,
-) -> std::result::Result<Json<ControlState>, Failure> {
+) -> std::result::Result<Json<ControlState>, RequestFailure> {
     allowed(&state)?;
-    let change = move |log: &Log, _: &Cancel| {
+    let change = move |log: &LogHandle, _: &Cancel| {
         let level: Level = asked.level.parse().map_err(refused)?;
         let ring = live(log)?;
         Control::open(ring.path())
@@ -134,9 +134,9 @@ pub async fn switch_channel(
     Shared(state): Server,
     InPath(id): InPath<String>,
     Body(asked): Body<ChannelRequest>,
-) -> std::result::Result<Json<ControlState>, Failure> {
+) -> std::result::Result<Json<ControlState>, RequestFailure> {
     allowed(&state)?;
-    let change = move |log: &Log, _: &Cancel| {
+    let change = move |log: &LogHandle, _: &Cancel| {
         let ring = live(log)?;
         let control = Control::open(ring.path()).map_err(refused)?;
         let known = Attached::open(ring.path())?.info().channels;
@@ -160,9 +160,9 @@ pub async fn switch_channel(
 pub async fn snapshot(
     Shared(state): Server,
     InPath(id): InPath<String>,
-) -> std::result::Result<Response, Failure> {
+) -> std::result::Result<Response, RequestFailure> {
     allowed(&state)?;
-    let save = |log: &Log, _: &Cancel| {
+    let save = |log: &LogHandle, _: &Cancel| {
         let failed = |error| Error::io("make a snapshot", error);
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("snapshot.timeline");

@@ -19,29 +19,29 @@ pub struct ErrorObject {
 
 /// A request that failed.
 #[derive(Debug)]
-pub struct Failure {
+pub struct RequestFailure {
     status: StatusCode,
     message: String,
 }
 
-impl Failure {
-    pub fn new(status: StatusCode, message: impl Into<String>) -> Failure {
-        Failure {
+impl RequestFailure {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> RequestFailure {
+        RequestFailure {
             status,
             message: message.into(),
         }
     }
 
     /// Too much goes on at once.
-    pub fn busy() -> Failure {
+    pub fn busy() -> RequestFailure {
         let message = "the server is busy; try again in a moment";
-        Failure::new(StatusCode::SERVICE_UNAVAILABLE, message)
+        RequestFailure::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
     /// A defect of the server.
-    pub fn broken() -> Failure {
+    pub fn broken() -> RequestFailure {
         let message = "the server failed; its standard error says why";
-        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+        RequestFailure::new(StatusCode::INTERNAL_SERVER_ERROR, message)
     }
 
     pub fn message(&self) -> &str {
@@ -49,8 +49,8 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
+impl From<Error> for RequestFailure {
+    fn from(error: Error) -> RequestFailure {
         let status = match &error {
             Error::NoLog { .. } => StatusCode::NOT_FOUND,
             Error::Request { .. } | Error::Query(_) => StatusCode::BAD_REQUEST,
@@ -62,7 +62,7 @@ impl From<Error> for Failure {
             }
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Failure::new(status, error.to_string())
+        RequestFailure::new(status, error.to_string())
     }
 }
 
@@ -72,7 +72,7 @@ fn is_full(reason: &io::Error) -> bool {
     kinds.contains(&reason.kind())
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for RequestFailure {
     fn into_response(self) -> Response {
         let wait: &[(HeaderName, &str)] = match self.status {
             StatusCode::SERVICE_UNAVAILABLE => &[(header::RETRY_AFTER, "1")],

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use utoipa::ToSchema;
 
 use crate::error::Result;
-use crate::logs::{Log, Trouble};
+use crate::logs::{LogHandle, Trouble};
 use crate::read::{Lacks, Moment};
 
 /// How often a log is looked at that somebody follows.
@@ -37,7 +37,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    pub fn of(log: &Log) -> Result<Growth> {
+    pub fn of(log: &LogHandle) -> Result<Growth> {
         let version = log.version()?;
         let lines = log.ready().is_ok().then(|| version.lines());
         let last = version.archive.units().map(|unit| unit.unix.1).max();
@@ -56,16 +56,16 @@ impl Growth {
 }
 
 /// What a follower is told: how far the log is, or why nobody knows any more.
-pub type Told = std::result::Result<Growth, String>;
+pub type FollowerMessage = std::result::Result<Growth, String>;
 
 /// Whether nothing is told behind this.
-pub fn is_last(told: &Told) -> bool {
+pub fn is_last(told: &FollowerMessage) -> bool {
     !told.as_ref().is_ok_and(|growth| growth.growing)
 }
 
 /// Those who follow logs, by the names of these.
 #[derive(Default)]
-pub struct Followers(Mutex<HashMap<String, Sender<Told>>>);
+pub struct Followers(Mutex<HashMap<String, Sender<FollowerMessage>>>);
 
 impl Followers {
     /// What is told of a log from now on, the newest first. `look` looks at it, unless somebody
@@ -73,11 +73,11 @@ impl Followers {
     pub fn join<F>(
         self: &Arc<Self>,
         id: &str,
-        first: Told,
+        first: FollowerMessage,
         look: impl Fn() -> F + Send + Sync + 'static,
-    ) -> Receiver<Told>
+    ) -> Receiver<FollowerMessage>
     where
-        F: Future<Output = Told> + Send + 'static,
+        F: Future<Output = FollowerMessage> + Send + 'static,
     {
         let mut all = self.lock();
         if let Some(sender) = all.get(id) {
@@ -93,9 +93,13 @@ impl Followers {
     }
 
     /// Looks at a log until nobody follows it any more, or no more can come.
-    async fn watch<F>(self: Arc<Self>, id: String, sender: Sender<Told>, look: impl Fn() -> F)
-    where
-        F: Future<Output = Told>,
+    async fn watch<F>(
+        self: Arc<Self>,
+        id: String,
+        sender: Sender<FollowerMessage>,
+        look: impl Fn() -> F,
+    ) where
+        F: Future<Output = FollowerMessage>,
     {
         loop {
             tokio::select! {
@@ -126,7 +130,7 @@ impl Followers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Sender<Told>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Sender<FollowerMessage>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn growth(lines: u64, growing: bool) -> Told {
+    fn growth(lines: u64, growing: bool) -> FollowerMessage {
         Ok(Growth {
             version: 1,
             lines: Some(lines),
@@ -156,7 +160,7 @@ mod tests {
     }
 
     /// What is told up to the end.
-    async fn told(mut receiver: Receiver<Told>) -> Vec<u64> {
+    async fn told(mut receiver: Receiver<FollowerMessage>) -> Vec<u64> {
         let mut lines = Vec::new();
         loop {
             let now = receiver.borrow_and_update().clone();

@@ -13,8 +13,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use subtle::ConstantTimeEq;
 
-use super::failure::Failure;
-use super::state::State;
+use super::failure::RequestFailure;
+use super::state::ServerState;
 
 /// Which hosts a request may name.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ const OPENER_POLICY: (HeaderName, HeaderValue) = (
 
 /// Lets a request through, or refuses it.
 pub async fn guard(
-    Shared((state, hosts)): Shared<(Arc<State>, Hosts)>,
+    Shared((state, hosts)): Shared<(Arc<ServerState>, Hosts)>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -97,22 +97,25 @@ pub async fn guard(
     response
 }
 
-fn refusal(state: &State, hosts: &Hosts, request: &Request) -> Option<Failure> {
+fn refusal(state: &ServerState, hosts: &Hosts, request: &Request) -> Option<RequestFailure> {
     let headers = request.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST);
     if headers.get_all(header::HOST).iter().count() > 1 || !host.is_some_and(|h| hosts.allow(h)) {
         let message = "expected the header Host to name this server";
-        return Some(Failure::new(StatusCode::MISDIRECTED_REQUEST, message));
+        return Some(RequestFailure::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            message,
+        ));
     }
     if !is_own_origin(request, host.unwrap_or("")) {
         let message = "requests of other sites are refused";
-        return Some(Failure::new(StatusCode::FORBIDDEN, message));
+        return Some(RequestFailure::new(StatusCode::FORBIDDEN, message));
     }
     let is_reading = request.method() == Method::GET || request.method() == Method::HEAD;
     if !is_reading && request.method() != Method::POST {
         let message = "expected GET, HEAD or POST";
-        return Some(Failure::new(StatusCode::METHOD_NOT_ALLOWED, message));
+        return Some(RequestFailure::new(StatusCode::METHOD_NOT_ALLOWED, message));
     }
     // The page itself holds nothing, and is what sends the token.
     let needs_token = request.uri().path().starts_with("/api/");
@@ -120,7 +123,7 @@ fn refusal(state: &State, hosts: &Hosts, request: &Request) -> Option<Failure> {
         let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         if !given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(token.as_bytes()))) {
             let message = "expected the token that `timeline serve` showed when it began";
-            return Some(Failure::new(StatusCode::UNAUTHORIZED, message));
+            return Some(RequestFailure::new(StatusCode::UNAUTHORIZED, message));
         }
     }
     None

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State as Shared;
 
-use super::failure::{ErrorObject, Failure};
-use super::given::InPath;
+use super::extractors::InPath;
+use super::failure::{ErrorObject, RequestFailure};
 use super::params::{FilterParams, LogPath, Params};
-use super::state::State;
+use super::state::ServerState;
 use crate::error::{Error, Result};
-use crate::logs::Log;
+use crate::logs::LogHandle;
 use crate::read::{
-    Asked, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations as sum,
-    list, long_spans, spans as find,
+    DurationFilter, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans,
+    durations as sum, list, long_spans, spans as find,
 };
 
 /// Durations and spans of one answer, if nobody asked for more or fewer, and the most.
@@ -22,10 +22,10 @@ const MOST_LISTED: usize = 10_000;
 const BARS: usize = 5_000;
 const MOST_BARS: usize = 20_000;
 
-type Answer<T> = std::result::Result<Json<T>, Failure>;
+type Answer<T> = std::result::Result<Json<T>, RequestFailure>;
 
-fn asked(params: &Params) -> Result<Asked> {
-    Ok(Asked {
+fn asked(params: &Params) -> Result<DurationFilter> {
+    Ok(DurationFilter {
         measures: params.measures()?,
         range: params.range()?,
         query: params.query()?,
@@ -47,7 +47,7 @@ fn asked(params: &Params) -> Result<Asked> {
         FilterParams),
     responses((status = 200, body = Durations), (status = 400, body = ErrorObject)))]
 pub async fn durations(
-    Shared(state): Shared<Arc<State>>,
+    Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
     params: Params,
 ) -> Answer<Durations> {
@@ -56,7 +56,7 @@ pub async fn durations(
         asked: asked(&params)?,
         columns: params.number("columns")?.unwrap_or(200),
     };
-    let read = move |log: &Log, cancel: &_| sum(&*log.version()?, &query, cancel);
+    let read = move |log: &LogHandle, cancel: &_| sum(&*log.version()?, &query, cancel);
     state.measure(id, read).await.map(Json)
 }
 
@@ -72,7 +72,7 @@ pub async fn durations(
         ("limit" = Option<usize>, Query, description = "How many, at most 10,000"), FilterParams),
     responses((status = 200, body = DurationList), (status = 400, body = ErrorObject)))]
 pub async fn duration_list(
-    Shared(state): Shared<Arc<State>>,
+    Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
     params: Params,
 ) -> Answer<DurationList> {
@@ -86,7 +86,7 @@ pub async fn duration_list(
         max: params.number("max")?.unwrap_or(u64::MAX),
         limit: limit.clamp(1, MOST_LISTED),
     };
-    let read = move |log: &Log, cancel: &_| list(&*log.version()?, &query, cancel);
+    let read = move |log: &LogHandle, cancel: &_| list(&*log.version()?, &query, cancel);
     state.measure(id, read).await.map(Json)
 }
 
@@ -107,7 +107,7 @@ pub async fn duration_list(
         FilterParams),
     responses((status = 200, body = Spans), (status = 400, body = ErrorObject)))]
 pub async fn spans(
-    Shared(state): Shared<Arc<State>>,
+    Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
     params: Params,
 ) -> Answer<Spans> {
@@ -123,9 +123,10 @@ pub async fn spans(
     };
     if params.flag("long")? {
         let key = params.key(&query.query);
-        let read = move |log: &Log, cancel: &_| long_spans(&*log.version()?, &query, &key, cancel);
+        let read =
+            move |log: &LogHandle, cancel: &_| long_spans(&*log.version()?, &query, &key, cancel);
         return state.read_long(id, read).await.map(Json);
     }
-    let read = move |log: &Log, cancel: &_| find(&*log.version()?, &query, cancel);
+    let read = move |log: &LogHandle, cancel: &_| find(&*log.version()?, &query, cancel);
     state.measure(id, read).await.map(Json)
 }

@@ -11,9 +11,9 @@
 mod api;
 mod bundle;
 mod control;
+mod extractors;
 mod failure;
 mod followers;
-mod given;
 mod guard;
 mod latency;
 mod openapi;
@@ -23,4 +23,4 @@ mod server;
 mod state;
 mod streams;
 
-pub use server::{Handle, Options, Server};
+pub use server::{Handle, Server, ServerOptions};

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 
 use super::bundle::bundle;
-use super::failure::Failure;
-use super::given::InPath;
+use super::extractors::InPath;
+use super::failure::RequestFailure;
 
 /// All files.
 #[derive(Embed)]
@@ -42,11 +42,12 @@ pub async fn file(InPath(name): InPath<String>, headers: HeaderMap) -> Response 
     answer(&name, &headers).into_response()
 }
 
-fn data(name: &str) -> Result<Cow<'static, [u8]>, Failure> {
+fn data(name: &str) -> Result<Cow<'static, [u8]>, RequestFailure> {
     if name == PAGE {
         let modules = MODULES.as_ref();
-        let text = modules
-            .map_err(|wrong| Failure::new(StatusCode::INTERNAL_SERVER_ERROR, wrong.clone()))?;
+        let text = modules.map_err(|wrong| {
+            RequestFailure::new(StatusCode::INTERNAL_SERVER_ERROR, wrong.clone())
+        })?;
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
     if name == STYLE {
@@ -54,7 +55,7 @@ fn data(name: &str) -> Result<Cow<'static, [u8]>, Failure> {
         return Ok(Cow::Owned(sheets.collect::<String>().into_bytes()));
     }
     let found = Files::get(name).ok_or_else(|| {
-        Failure::new(
+        RequestFailure::new(
             StatusCode::NOT_FOUND,
             format!("the page has no file {name:?}"),
         )
@@ -62,7 +63,7 @@ fn data(name: &str) -> Result<Cow<'static, [u8]>, Failure> {
     Ok(found.data)
 }
 
-fn answer(name: &str, asked: &HeaderMap) -> Result<Response, Failure> {
+fn answer(name: &str, asked: &HeaderMap) -> Result<Response, RequestFailure> {
     let data = data(name)?;
     let kind = match name.rsplit('.').next() {
         Some("html") => "text/html; charset=utf-8",

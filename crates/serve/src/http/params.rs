@@ -8,7 +8,7 @@ use timeline_latency::Measure;
 use timeline_search::{Case, Expression, Needle, Query, local_now, moment, numbers, priorities};
 use utoipa::IntoParams;
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use crate::error::{Error, Result};
 
 /// Most bytes of all parameters.
@@ -21,12 +21,12 @@ const MOST_MEASURES: usize = 16;
 pub struct Params(Vec<(String, String)>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Params {
-    type Rejection = Failure;
+    type Rejection = RequestFailure;
 
     async fn from_request_parts(
         parts: &mut Parts,
         state: &S,
-    ) -> std::result::Result<Params, Failure> {
+    ) -> std::result::Result<Params, RequestFailure> {
         let RawQuery(query) = RawQuery::from_request_parts(parts, state)
             .await
             .unwrap_or(RawQuery(None));

@@ -21,9 +21,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use super::guard::{Hosts, guard};
-use super::state::State;
+use super::state::ServerState;
 use super::{api, control, latency, openapi, page, streams};
 use crate::error::{Error, Result};
 use crate::logs::Logs;
@@ -45,7 +45,7 @@ const END: Duration = Duration::from_millis(500);
 
 /// What is served, and where.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ServerOptions {
     /// Timelines, snapshots, archives, and directories of them. All timelines in shared memory if
     /// there are none.
     pub paths: Vec<PathBuf>,
@@ -64,7 +64,7 @@ pub struct Options {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<ServerState>,
     stop: watch::Sender<bool>,
 }
 
@@ -84,7 +84,7 @@ impl Server {
     ///
     /// # Errors
     /// `Listen` if the address is in use or not allowed; `Path` if there is nothing at a path.
-    pub fn bind(options: &Options) -> Result<Server> {
+    pub fn bind(options: &ServerOptions) -> Result<Server> {
         let listen = options.listen;
         let failed = |reason| Error::Listen {
             address: listen,
@@ -101,7 +101,7 @@ impl Server {
         Ok(Server {
             listener,
             address,
-            state: Arc::new(State::new(logs, token, options.allow_control)),
+            state: Arc::new(ServerState::new(logs, token, options.allow_control)),
             stop: watch::Sender::new(false),
         })
     }
@@ -184,7 +184,7 @@ impl Server {
 }
 
 /// Closes logs that nobody reads.
-async fn tidy(state: Arc<State>) {
+async fn tidy(state: Arc<ServerState>) {
     let mut often = interval(TIDY);
     loop {
         often.tick().await;
@@ -193,7 +193,7 @@ async fn tidy(state: Arc<State>) {
     }
 }
 
-fn router(state: Arc<State>, hosts: Hosts) -> Router {
+fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
     Router::new()
         .route("/", get(page::index))
         .route("/app/{*name}", get(page::file))
@@ -224,10 +224,10 @@ fn router(state: Arc<State>, hosts: Hosts) -> Router {
         .route("/api/logs/{log}/snapshot", post(control::snapshot))
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .with_state(Arc::clone(&state))
-        .fallback(|| async { Failure::new(StatusCode::NOT_FOUND, "there is no such page") })
+        .fallback(|| async { RequestFailure::new(StatusCode::NOT_FOUND, "there is no such page") })
         .method_not_allowed_fallback(|| async {
             let message = "expected another method; /api/openapi.json says which";
-            Failure::new(StatusCode::METHOD_NOT_ALLOWED, message)
+            RequestFailure::new(StatusCode::METHOD_NOT_ALLOWED, message)
         })
         .layer(RequestBodyTimeoutLayer::new(BODY))
         // More effort would take longer than it saves, also on a slow network.
@@ -237,7 +237,7 @@ fn router(state: Arc<State>, hosts: Hosts) -> Router {
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
-    Failure::broken().into_response()
+    RequestFailure::broken().into_response()
 }
 
 /// A token that nobody can guess: 128 bits in base 16.

@@ -7,10 +7,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::failure::Failure;
+use super::failure::RequestFailure;
 use super::followers::Followers;
 use crate::error::Result;
-use crate::logs::{Log, Logs};
+use crate::logs::{LogHandle, Logs};
 use crate::read::Cancel;
 
 /// Requests that read at once, searches, and those that measure durations. Others wait.
@@ -22,7 +22,7 @@ const MEASURES: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What all requests share.
-pub struct State {
+pub struct ServerState {
     pub logs: Logs,
     /// What a request has to have as its token.
     pub token: Option<String>,
@@ -36,9 +36,9 @@ pub struct State {
     measures: Arc<Semaphore>,
 }
 
-impl State {
-    pub fn new(logs: Logs, token: Option<String>, allow_control: bool) -> State {
-        State {
+impl ServerState {
+    pub fn new(logs: Logs, token: Option<String>, allow_control: bool) -> ServerState {
+        ServerState {
             logs,
             token,
             allow_control,
@@ -54,8 +54,8 @@ impl State {
     pub async fn read<T: Send + 'static>(
         self: Arc<Self>,
         id: String,
-        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, Failure> {
+        read: impl FnOnce(&LogHandle, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, RequestFailure> {
         let permit = take(&self.reads).await?;
         self.read_with(permit, id, read).await
     }
@@ -64,8 +64,8 @@ impl State {
     pub async fn read_long<T: Send + 'static>(
         self: Arc<Self>,
         id: String,
-        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, Failure> {
+        read: impl FnOnce(&LogHandle, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, RequestFailure> {
         let permit = take(&self.long_reads).await?;
         self.read_with(permit, id, read).await
     }
@@ -74,8 +74,8 @@ impl State {
     pub async fn measure<T: Send + 'static>(
         self: Arc<Self>,
         id: String,
-        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, Failure> {
+        read: impl FnOnce(&LogHandle, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, RequestFailure> {
         let permit = take(&self.measures).await?;
         self.read_with(permit, id, read).await
     }
@@ -84,8 +84,8 @@ impl State {
         self: Arc<Self>,
         permit: OwnedSemaphorePermit,
         id: String,
-        read: impl FnOnce(&Log, &Cancel) -> Result<T> + Send + 'static,
-    ) -> std::result::Result<T, Failure> {
+        read: impl FnOnce(&LogHandle, &Cancel) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, RequestFailure> {
         let cancel = Cancel::default();
         // Dropped with this request, if its client goes.
         let _guard = CancelGuard(cancel.clone());
@@ -94,11 +94,12 @@ impl State {
             self.logs.get(&id).and_then(|log| read(&log, &cancel))
         };
         let done = spawn_blocking(work).await;
-        done.map_err(|_| Failure::broken())?.map_err(Failure::from)
+        done.map_err(|_| RequestFailure::broken())?
+            .map_err(RequestFailure::from)
     }
 
     /// The right to search.
-    pub async fn search_permit(&self) -> std::result::Result<OwnedSemaphorePermit, Failure> {
+    pub async fn search_permit(&self) -> std::result::Result<OwnedSemaphorePermit, RequestFailure> {
         take(&self.searches).await
     }
 }
@@ -112,9 +113,11 @@ impl Drop for CancelGuard {
     }
 }
 
-async fn take(semaphore: &Arc<Semaphore>) -> std::result::Result<OwnedSemaphorePermit, Failure> {
+async fn take(
+    semaphore: &Arc<Semaphore>,
+) -> std::result::Result<OwnedSemaphorePermit, RequestFailure> {
     match timeout(PATIENCE, Arc::clone(semaphore).acquire_owned()).await {
         Ok(Ok(permit)) => Ok(permit),
-        _ => Err(Failure::busy()),
+        _ => Err(RequestFailure::busy()),
     }
 }

@@ -11,12 +11,12 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::spawn_blocking;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::failure::{ErrorObject, Failure};
+use super::extractors::InPath;
+use super::failure::{ErrorObject, RequestFailure};
 use super::followers::{Growth, is_last};
-use super::given::InPath;
 use super::params::{FilterParams, LogPath, Params};
-use super::state::State;
-use crate::read::{Hits, Progress, Wanted, search};
+use super::state::ServerState;
+use crate::read::{Hits, Progress, SearchRequest, search};
 
 /// Parts of an answer that wait for a slow client. Behind them, the search waits.
 const WAITING: usize = 16;
@@ -65,13 +65,13 @@ fn send(sender: &Sender<std::result::Result<Event, Infallible>>, event: Event) -
     responses((status = 200, content_type = "text/event-stream", body = Progress),
         (status = 400, body = ErrorObject)))]
 pub async fn search_log(
-    Shared(state): Shared<Arc<State>>,
+    Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
     params: Params,
-) -> std::result::Result<Stream, Failure> {
+) -> std::result::Result<Stream, RequestFailure> {
     params.only(&["q", "regex", "case", "from", "limit"], true)?;
     let limit = params.number("limit")?.unwrap_or(HITS).min(MOST_HITS);
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         needle: params.needle()?,
         query: params.query()?,
         from: params.number("from")?.unwrap_or(0),
@@ -105,9 +105,9 @@ pub async fn search_log(
     responses((status = 200, content_type = "text/event-stream", body = Growth),
         (status = 404, body = ErrorObject)))]
 pub async fn follow(
-    Shared(state): Shared<Arc<State>>,
+    Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
-) -> std::result::Result<Stream, Failure> {
+) -> std::result::Result<Stream, RequestFailure> {
     // That there is such a log is said by the status.
     let first = Arc::clone(&state)
         .read(id.clone(), |log, _| Growth::of(log))

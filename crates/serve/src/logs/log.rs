@@ -9,13 +9,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use timeline_archive::{Archive, Watched};
 
-use super::beneath::{has_links, is_same, open_in, path_of};
-use super::found::{Found, Kind};
+use super::containment::{has_links, is_same, open_in, path_of};
+use super::discovery::{LogKind, LogSource};
 use super::indexing::{Indexing, WORTHWHILE, index, missing};
-use super::place::{Place, Stamps, shown};
+use super::place::{ArchivePlace, Stamps, shown};
 use super::recording::{Recording, Trouble};
 use super::scratch::Scratch;
-use super::version::{Origin, Version};
+use super::version::{Version, VersionOrigin};
 use crate::error::{Error, Result};
 
 /// How long a log stays open that nobody reads.
@@ -34,9 +34,9 @@ struct Telling {
 }
 
 /// A log.
-pub struct Log {
+pub struct LogHandle {
     /// What it is.
-    pub found: Found,
+    pub found: LogSource,
     scratch: Arc<Scratch>,
     /// Where damaged archives find texts and names again.
     executables: Arc<[PathBuf]>,
@@ -46,7 +46,7 @@ pub struct Log {
     watched: Mutex<Option<Telling>>,
 }
 
-impl Drop for Log {
+impl Drop for LogHandle {
     fn drop(&mut self) {
         let watched = self
             .watched
@@ -90,9 +90,9 @@ impl State {
     }
 }
 
-impl Log {
-    pub fn new(found: Found, scratch: Arc<Scratch>, executables: Arc<[PathBuf]>) -> Log {
-        Log {
+impl LogHandle {
+    pub fn new(found: LogSource, scratch: Arc<Scratch>, executables: Arc<[PathBuf]>) -> LogHandle {
+        LogHandle {
             found,
             scratch,
             executables,
@@ -125,9 +125,9 @@ impl Log {
     /// Whether it still exists, and no link leads there from the served directory.
     pub fn is_there(&self) -> bool {
         match (self.found.opened(), self.found.kind) {
-            (Ok(Some(file)), Kind::Archive) => !has_links(&file),
+            (Ok(Some(file)), LogKind::Archive) => !has_links(&file),
             (Ok(Some(_)), _) => true,
-            (Ok(None), Kind::Live) => timeline::Attached::open(&self.found.path).is_ok(),
+            (Ok(None), LogKind::Live) => timeline::Attached::open(&self.found.path).is_ok(),
             (Ok(None), _) => self.found.path.exists(),
             (Err(_), _) => false,
         }
@@ -167,13 +167,13 @@ impl Log {
         let (path, folder) = (place.path.clone(), place.folder());
         let version = self.current(&mut state, place)?;
         drop(state);
-        if self.found.kind == Kind::Archive && version.growing {
+        if self.found.kind == LogKind::Archive && version.growing {
             self.tell(&path, folder);
         }
         Ok(version)
     }
 
-    fn current(&self, state: &mut State, place: Place) -> Result<Arc<Version>> {
+    fn current(&self, state: &mut State, place: ArchivePlace) -> Result<Arc<Version>> {
         if let Some(opened) = &state.opened
             && opened.at.elapsed() < FRESH.max(opened.took * 4)
         {
@@ -191,7 +191,7 @@ impl Log {
         self.open(state, place, stamps)
     }
 
-    /// Like [`Log::version`], but fails while a large part of it is being indexed.
+    /// Like [`LogHandle::version`], but fails while a large part of it is being indexed.
     pub fn ready(&self) -> Result<Arc<Version>> {
         let version = self.version()?;
         match self.indexing.is_needed() {
@@ -204,7 +204,7 @@ impl Log {
 
     /// The file of a snapshot or an archive that is one file.
     pub fn file(&self) -> Result<File> {
-        if self.found.kind == Kind::Live {
+        if self.found.kind == LogKind::Live {
             return Err(Error::request("a live timeline has no file to copy"));
         }
         let failed = |error| Error::io("open the file", error);
@@ -228,22 +228,22 @@ impl Log {
     }
 
     /// Where the archive is.
-    fn place(&self, state: &mut State) -> Result<Place> {
-        if self.found.kind != Kind::Archive {
+    fn place(&self, state: &mut State) -> Result<ArchivePlace> {
+        if self.found.kind != LogKind::Archive {
             if state.recording.as_ref().is_none_or(Recording::has_failed) {
                 (state.opened, state.recording) = (None, None);
                 state.recording = Some(Recording::begin(&self.found, &self.scratch)?);
             }
             let recording = state.recording.as_ref().expect("it was begun");
             recording.wait()?;
-            return Ok(Place::at(recording.folder().to_path_buf()));
+            return Ok(ArchivePlace::at(recording.folder().to_path_buf()));
         }
         let gone = || self.found.gone();
         let place = match self.found.opened()? {
             None => {
                 let is_there = self.found.path.exists();
                 is_there
-                    .then(|| Place::at(self.found.path.clone()))
+                    .then(|| ArchivePlace::at(self.found.path.clone()))
                     .ok_or_else(gone)?
             }
             Some(folder) if folder.metadata().is_ok_and(|found| found.is_dir()) => {
@@ -251,7 +251,7 @@ impl Log {
                     return Err(gone());
                 }
                 let folder = state.keep(folder);
-                Place {
+                ArchivePlace {
                     path: path_of(&folder),
                     below: Some((folder, None)),
                 }
@@ -261,14 +261,14 @@ impl Log {
                 let folder = state.keep(self.found.folder()?);
                 // In the directory that is kept, whatever has its name meanwhile.
                 let file = open_in(&folder, name).map_err(|_| gone())?;
-                Place {
+                ArchivePlace {
                     path: path_of(&folder).join(name),
                     below: Some((folder, Some(file))),
                 }
             }
         };
         Ok(match &state.beside {
-            Some(folder) => Place {
+            Some(folder) => ArchivePlace {
                 path: link_in(folder, &self.found.path),
                 ..place
             },
@@ -276,7 +276,7 @@ impl Log {
         })
     }
 
-    fn open(&self, state: &mut State, place: Place, stamps: Stamps) -> Result<Arc<Version>> {
+    fn open(&self, state: &mut State, place: ArchivePlace, stamps: Stamps) -> Result<Arc<Version>> {
         let begun = Instant::now();
         let archive = place
             .archive(&self.executables)
@@ -287,7 +287,7 @@ impl Log {
         };
         let growing = is_growing(&archive);
         let before = state.opened.as_ref().map(|opened| &*opened.version);
-        let origin = Origin {
+        let origin = VersionOrigin {
             path: self.found.path.clone(),
             _folder: place.folder(),
         };
@@ -300,7 +300,7 @@ impl Log {
             std::os::unix::fs::symlink(path, &linked)
                 .map_err(|error| Error::io("make a link to an archive", error))?;
             state.beside = Some(folder);
-            let place = Place {
+            let place = ArchivePlace {
                 path: linked,
                 ..place
             };

@@ -1,13 +1,13 @@
 //! Logs: which there are, and how they are opened.
 //!
-//! `roots` are the places that are served; `found` lists the logs in them, and opens them through
-//! no link (`beneath`). A `log` is opened when somebody asks for it, and again when its files
+//! `roots` are the places that are served; `discovery` lists the logs in them, and opens them through
+//! no link (`containment`). A `log` is opened when somebody asks for it, and again when its files
 //! change; each time is a `version`, which does not change, of an archive in a `place`. `indexing`
 //! makes its index. `recording` makes an archive of a ring, so that everything that is read is an
 //! archive; `scratch` is where it lies.
 
-mod beneath;
-mod found;
+mod containment;
+mod discovery;
 mod indexing;
 mod log;
 mod place;
@@ -21,22 +21,22 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use found::{Found, Kind, Reached};
-pub use log::Log;
+pub use discovery::{LogKind, LogSource, Reached};
+pub use log::LogHandle;
 pub use recording::Trouble;
 pub use version::Version;
 
 use crate::error::{Error, Result};
-use roots::Root;
+use roots::ServeRoot;
 use scratch::{Scratch, remove_dead};
 
 /// All logs that are served.
 pub struct Logs {
-    roots: Vec<Root>,
+    roots: Vec<ServeRoot>,
     executables: Arc<[PathBuf]>,
     scratch: Arc<Scratch>,
-    opened: Mutex<HashMap<String, Arc<Log>>>,
-    listed: Mutex<Option<(Instant, Arc<[Found]>)>>,
+    opened: Mutex<HashMap<String, Arc<LogHandle>>>,
+    listed: Mutex<Option<(Instant, Arc<[LogSource]>)>>,
 }
 
 /// How long a list of all logs is kept, and how long it counts if a log is not in it.
@@ -48,10 +48,10 @@ impl Logs {
     /// `executables`: where damaged archives find texts and names again.
     pub fn new(paths: &[PathBuf], executables: &[PathBuf]) -> Result<Logs> {
         let roots = match paths.is_empty() {
-            true => vec![Root::SharedMemory],
+            true => vec![ServeRoot::SharedMemory],
             false => paths
                 .iter()
-                .map(|path| Root::of(path, paths.len() == 1))
+                .map(|path| ServeRoot::of(path, paths.len() == 1))
                 .collect::<Result<_>>()?,
         };
         remove_dead();
@@ -65,11 +65,11 @@ impl Logs {
     }
 
     /// All logs, by name, as they were at most a second ago.
-    pub fn list(&self) -> Arc<[Found]> {
+    pub fn list(&self) -> Arc<[LogSource]> {
         self.list_within(LISTED)
     }
 
-    fn list_within(&self, age: Duration) -> Arc<[Found]> {
+    fn list_within(&self, age: Duration) -> Arc<[LogSource]> {
         // Held while they are looked for, so that nobody else does the same.
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, all)) = &*listed
@@ -77,21 +77,21 @@ impl Logs {
         {
             return Arc::clone(all);
         }
-        let mut all: Vec<Found> = self.roots.iter().flat_map(Root::list).collect();
+        let mut all: Vec<LogSource> = self.roots.iter().flat_map(ServeRoot::list).collect();
         all.sort_by(|left, right| left.id.cmp(&right.id));
         all.dedup_by(|left, right| left.id == right.id);
-        let all: Arc<[Found]> = all.into();
+        let all: Arc<[LogSource]> = all.into();
         *listed = Some((Instant::now(), Arc::clone(&all)));
         all
     }
 
     /// The log of this name.
-    pub fn get(&self, id: &str) -> Result<Arc<Log>> {
+    pub fn get(&self, id: &str) -> Result<Arc<LogHandle>> {
         let known = self.lock().get(id).cloned();
         if let Some(log) = known.as_ref().filter(|log| log.is_there()) {
             return Ok(Arc::clone(log));
         }
-        let find = |all: Arc<[Found]>| all.iter().find(|found| found.id == id).cloned();
+        let find = |all: Arc<[LogSource]>| all.iter().find(|found| found.id == id).cloned();
         let found = find(self.list()).or_else(|| find(self.list_within(UNLISTED)));
         let Some(found) = found else {
             self.lock().remove(id);
@@ -106,7 +106,11 @@ impl Logs {
             return Ok(Arc::clone(made));
         }
         let executables = Arc::clone(&self.executables);
-        let log = Arc::new(Log::new(found, Arc::clone(&self.scratch), executables));
+        let log = Arc::new(LogHandle::new(
+            found,
+            Arc::clone(&self.scratch),
+            executables,
+        ));
         opened.insert(id.into(), Arc::clone(&log));
         Ok(log)
     }
@@ -116,7 +120,7 @@ impl Logs {
         self.lock().retain(|_, log| !log.is_idle());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Log>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<LogHandle>>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -137,7 +141,7 @@ mod tests {
         for _ in 0..100 {
             let logs = Logs::new(std::slice::from_ref(&path), &[]).unwrap();
             let at_once = Barrier::new(4);
-            let got: Vec<Arc<Log>> = thread::scope(|scope| {
+            let got: Vec<Arc<LogHandle>> = thread::scope(|scope| {
                 let ask = || {
                     at_once.wait();
                     logs.get(&id).unwrap()

@@ -12,24 +12,24 @@ use std::sync::Arc;
 use timeline_archive::{Archive, Result};
 use timeline_search::{open_archive, open_archive_by};
 
-use super::beneath::{open_in, path_of};
-use super::found::Stamp;
+use super::containment::{open_in, path_of};
+use super::discovery::FileState;
 
 /// The files of an archive as they were at some time, by their names.
-pub type Stamps = Vec<(OsString, Stamp)>;
+pub type Stamps = Vec<(OsString, FileState)>;
 
 /// Where an archive is.
-pub struct Place {
+pub struct ArchivePlace {
     /// Its index is beside this.
     pub path: PathBuf,
     /// Below a served directory: the directory that it is, or is in, and its file, if it is one.
     pub below: Option<(Arc<File>, Option<File>)>,
 }
 
-impl Place {
+impl ArchivePlace {
     /// Wherever a path leads, because whoever started the server named it.
-    pub fn at(path: PathBuf) -> Place {
-        Place { path, below: None }
+    pub fn at(path: PathBuf) -> ArchivePlace {
+        ArchivePlace { path, below: None }
     }
 
     /// What has to stay open while the archive is read.
@@ -74,7 +74,7 @@ impl Place {
             let stamp = file
                 .metadata()
                 .ok()
-                .map(|found| (name(), Stamp::of(&found)));
+                .map(|found| (name(), FileState::of(&found)));
             return stamp.into_iter().collect();
         }
         let path = self.below.as_ref().map(|(folder, _)| path_of(folder));
@@ -82,14 +82,14 @@ impl Place {
         if !path.is_dir() {
             let stamp = fs::metadata(&path)
                 .ok()
-                .map(|found| (name(), Stamp::of(&found)));
+                .map(|found| (name(), FileState::of(&found)));
             return stamp.into_iter().collect();
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         let archives = entries.filter(|entry| is_archive(entry.file_name().as_ref()));
         let stamp = |entry: fs::DirEntry| {
             let found = fs::metadata(entry.path()).ok()?;
-            Some((entry.file_name(), Stamp::of(&found)))
+            Some((entry.file_name(), FileState::of(&found)))
         };
         let mut stamps: Stamps = archives.filter_map(stamp).collect();
         stamps.sort_by(|(left, _), (right, _)| left.cmp(right));

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use tempfile::TempDir;
 use timeline::Attached;
-use timeline_archive::{Form, Fsync, Keeping, Output, Recorder};
+use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder};
 use utoipa::ToSchema;
 
-use super::beneath::is_same;
-use super::found::{Found, Reached};
+use super::containment::is_same;
+use super::discovery::{LogSource, Reached};
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
@@ -112,14 +112,14 @@ struct Ring {
 }
 
 impl Ring {
-    fn open(found: &Found) -> Result<Ring> {
+    fn open(found: &LogSource) -> Result<Ring> {
         let reached = found.reached()?;
         let at = Attached::open(reached.path())?;
         Ok(Ring { at, reached })
     }
 
     /// Whether its name leads to another one by now.
-    fn is_replaced(&self, found: &Found) -> bool {
+    fn is_replaced(&self, found: &LogSource) -> bool {
         match (&self.reached.file, found.opened()) {
             (Some(file), Ok(Some(now))) => !is_same(&now, file),
             (Some(_), _) => true,
@@ -130,7 +130,7 @@ impl Ring {
 
 impl Recording {
     /// Begins to record a ring: a timeline, or a snapshot.
-    pub fn begin(found: &Found, scratch: &Scratch) -> Result<Recording> {
+    pub fn begin(found: &LogSource, scratch: &Scratch) -> Result<Recording> {
         let ring = Ring::open(found)?;
         let folder = scratch.folder("make a directory for a recording")?;
         let keeping = Keeping {
@@ -139,7 +139,7 @@ impl Recording {
             fsync: Fsync::Never,
             ..Keeping::default()
         };
-        let output = Output::open(folder.path(), keeping)?;
+        let output = ArchiveOutput::open(folder.path(), keeping)?;
         let shared = Arc::<Shared>::default();
         let (found, theirs) = (found.clone(), Arc::clone(&shared));
         let work = move || {
@@ -210,7 +210,7 @@ impl Drop for Recording {
 }
 
 /// Records one run of a program after another.
-fn record(found: &Found, ring: Ring, mut output: Output, shared: &Shared) -> Result<()> {
+fn record(found: &LogSource, ring: Ring, mut output: ArchiveOutput, shared: &Shared) -> Result<()> {
     let (mut ring, mut before) = (ring, None::<Ring>);
     loop {
         let next = {
@@ -228,7 +228,12 @@ fn record(found: &Found, ring: Ring, mut output: Output, shared: &Shared) -> Res
 }
 
 /// Records one run. Returns the next one, if another timeline has the name.
-fn follow(found: &Found, ring: &Ring, recorder: &mut Recorder, shared: &Shared) -> Option<Ring> {
+fn follow(
+    found: &LogSource,
+    ring: &Ring,
+    recorder: &mut Recorder,
+    shared: &Shared,
+) -> Option<Ring> {
     // Relaxed: see Recording::drop.
     let is_ended = || shared.is_ended.load(Ordering::Relaxed);
     shared.catch_up(recorder);

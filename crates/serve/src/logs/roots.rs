@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use timeline::layout::MAGIC;
 use timeline::{Attached, is_former};
 
-use super::beneath::{has_links, open, open_in, path_of};
-use super::found::{Found, Kind};
+use super::containment::{has_links, open, open_in, path_of};
+use super::discovery::{LogKind, LogSource};
 use crate::error::{Error, Result};
 
 /// Most levels of directories below a served one.
@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 100_000;
 
 /// A place that is served.
 #[derive(Debug)]
-pub enum Root {
+pub enum ServeRoot {
     /// All timelines in shared memory.
     SharedMemory,
     /// One timeline, snapshot or archive.
@@ -29,9 +29,9 @@ pub enum Root {
     Directory(PathBuf, PathBuf),
 }
 
-impl Root {
+impl ServeRoot {
     /// The place at this path. It may be one of several.
-    pub fn of(path: &Path, is_only: bool) -> Result<Root> {
+    pub fn of(path: &Path, is_only: bool) -> Result<ServeRoot> {
         let failed = |reason: String| {
             let path = path.to_path_buf();
             Error::Path { path, reason }
@@ -41,7 +41,7 @@ impl Root {
                 .canonicalize()
                 .map_err(|error| failed(error.to_string()))?;
             let before = if is_only { Path::new("") } else { path };
-            return Ok(Root::Directory(real, before.to_path_buf()));
+            return Ok(ServeRoot::Directory(real, before.to_path_buf()));
         }
         // What is not there yet may come.
         let may_come = Attached::open(path).is_err() && !path.exists();
@@ -50,24 +50,24 @@ impl Root {
                 "there is no such file, directory or timeline".into(),
             ));
         }
-        Ok(Root::One(path.to_path_buf()))
+        Ok(ServeRoot::One(path.to_path_buf()))
     }
 
     /// The logs that are there now.
-    pub fn list(&self) -> Vec<Found> {
+    pub fn list(&self) -> Vec<LogSource> {
         match self {
-            Root::SharedMemory => {
+            ServeRoot::SharedMemory => {
                 let names = timeline::names().unwrap_or_default().into_iter();
                 let names = names.filter(|name| !is_former(name.as_ref()));
                 names
                     .filter_map(|name| found(name.clone(), name.as_ref(), name.clone().into()))
                     .collect()
             }
-            Root::One(path) => {
+            ServeRoot::One(path) => {
                 let id = path.to_string_lossy().into_owned();
                 found(id, path, path.clone()).into_iter().collect()
             }
-            Root::Directory(folder, before) => {
+            ServeRoot::Directory(folder, before) => {
                 let mut walk = Walk {
                     folder,
                     before,
@@ -95,7 +95,7 @@ fn is_in_shared_memory(path: &Path) -> bool {
 struct Walk<'a> {
     folder: &'a Path,
     before: &'a Path,
-    found: Vec<Found>,
+    found: Vec<LogSource>,
     names: usize,
 }
 
@@ -142,7 +142,7 @@ impl Walk<'_> {
     fn add(&mut self, opened: &File, below: &Path) {
         let id = self.before.join(below).to_string_lossy().into_owned();
         let found = found(id, &path_of(opened), self.folder.join(below));
-        self.found.extend(found.map(|found| Found {
+        self.found.extend(found.map(|found| LogSource {
             within: Some(self.folder.into()),
             ..found
         }));
@@ -175,13 +175,13 @@ fn has_log(file: &File, path: &Path) -> bool {
 }
 
 /// The log that is read at one path, and is named by another.
-fn found(id: String, at: &Path, path: PathBuf) -> Option<Found> {
+fn found(id: String, at: &Path, path: PathBuf) -> Option<LogSource> {
     let kind = match at.is_dir() {
-        true => Kind::Archive,
+        true => LogKind::Archive,
         false => match Attached::open(at) {
-            Ok(at) if at.is_snapshot() => Kind::Snapshot,
-            Ok(_) => Kind::Live,
-            Err(_) if at.is_file() => Kind::Archive,
+            Ok(at) if at.is_snapshot() => LogKind::Snapshot,
+            Ok(_) => LogKind::Live,
+            Err(_) if at.is_file() => LogKind::Archive,
             Err(_) => return None,
         },
     };
@@ -200,7 +200,7 @@ fn found(id: String, at: &Path, path: PathBuf) -> Option<Found> {
         other => other.as_ref().map(|metadata| metadata.len()),
     };
     let modified = metadata.and_then(|metadata| metadata.modified().ok());
-    Some(Found {
+    Some(LogSource {
         id,
         kind,
         path,

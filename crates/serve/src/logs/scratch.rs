@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
-use super::beneath::{open_in, path_of};
+use super::containment::{open_in, path_of};
 use crate::error::{Error, Result};
 
 /// The beginning of the names of directories of servers.

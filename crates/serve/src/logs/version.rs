@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use timeline::dump::Messages;
 use timeline::{Order, Source};
 use timeline_archive::Archive;
-use timeline_search::{Coverage, Index, OpenIndex, line_count};
+use timeline_search::{Index, IndexCoverage, OpenIndex, line_count};
 
 use super::place::shown;
 use crate::error::Result;
@@ -29,19 +29,19 @@ pub struct Version {
     pub archive: Archive,
     /// Whether more may come.
     pub growing: bool,
-    lines: OnceLock<Lines>,
+    lines: OnceLock<LineCount>,
     /// How many lines an index leaves out that covers so many lines and pages.
-    rest: Mutex<Option<(Coverage, u64)>>,
+    rest: Mutex<Option<(IndexCoverage, u64)>>,
     /// The index as it was opened last.
     index: Mutex<Option<OpenIndex>>,
     /// What was made of it last, and of the version before it.
     kept: Mutex<VecDeque<(String, Kept)>>,
     former: Mutex<VecDeque<(String, Kept)>>,
-    origin: Origin,
+    origin: VersionOrigin,
 }
 
 /// Where a version is from.
-pub struct Origin {
+pub struct VersionOrigin {
     /// The path of the log.
     pub path: PathBuf,
     /// The directory through whose descriptor it is read. It stays open with the version.
@@ -50,7 +50,7 @@ pub struct Origin {
 
 /// How many lines there are.
 #[derive(Debug, Clone, Copy)]
-pub struct Lines {
+pub struct LineCount {
     /// Of important events, which come first.
     pub important: u64,
     /// Of all.
@@ -63,7 +63,7 @@ impl Version {
         number: u64,
         archive: Archive,
         growing: bool,
-        origin: Origin,
+        origin: VersionOrigin,
         before: Option<&Version>,
     ) -> Version {
         let former = before.filter(|before| before.number == number);
@@ -83,7 +83,7 @@ impl Version {
     /// A version of an archive in memory.
     #[cfg(test)]
     pub fn of_bytes(bytes: &[u8], before: Option<&Version>) -> Version {
-        let origin = Origin {
+        let origin = VersionOrigin {
             path: PathBuf::new(),
             _folder: None,
         };
@@ -119,11 +119,11 @@ impl Version {
     }
 
     /// How many lines it has. The first call reads what is not indexed.
-    pub fn lines(&self) -> Lines {
+    pub fn lines(&self) -> LineCount {
         *self.lines.get_or_init(|| {
             let index = self.index();
             let (important, others) = self.count(&index);
-            Lines {
+            LineCount {
                 important,
                 total: important + others + index.coverage().lines,
             }

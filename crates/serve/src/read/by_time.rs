@@ -6,8 +6,8 @@ use timeline_search::{LineNumbers, Query};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::events::{EventObject, Objects};
-use super::lines::{From, numbered};
+use super::events::{EventObject, EventObjects};
+use super::lines::{LineStart, numbered};
 use super::search::pages_with;
 use super::unmatched::unmatched;
 use crate::error::{Error, Result};
@@ -15,7 +15,8 @@ use crate::logs::Version;
 
 /// Wanted events in the order of their lines, as many as a page has.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Page {
+#[schema(as = Page)]
+pub struct EventPage {
     /// The events.
     pub events: Vec<EventObject>,
     /// Where the next page begins: the value of `after`. Null if this is the last page.
@@ -55,7 +56,7 @@ pub fn page(
     after: Option<&str>,
     limit: usize,
     cancel: &Cancel,
-) -> Result<Page> {
+) -> Result<EventPage> {
     let archive = &version.archive;
     let from = after.map_or(Ok(0), |after| begin(version, after))?;
     let index = version.index();
@@ -75,8 +76,8 @@ pub fn page(
             (archive.events_by_time(Order::OldestFirst), numbers)
         }
     };
-    let (mut objects, mut filter) = (Objects::new(archive), query.on(archive));
-    let mut page = Page {
+    let (mut objects, mut filter) = (EventObjects::new(archive), query.on(archive));
+    let mut page = EventPage {
         events: Vec::new(),
         next: None,
         unknown_process: 0,
@@ -106,10 +107,10 @@ pub fn page(
 /// of lines if there is none.
 pub fn at_time(version: &Version, time: u64, cancel: &Cancel) -> Result<u64> {
     let mut found = None;
-    let mut objects = Objects::new(&version.archive);
+    let mut objects = EventObjects::new(&version.archive);
     let total = numbered(
         (version, cancel),
-        From::Time(time),
+        LineStart::Time(time),
         &mut objects,
         |_, event, first, _| {
             let is_it = version.archive.time(event).is_some_and(|at| at >= time);

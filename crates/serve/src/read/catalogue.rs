@@ -1,13 +1,13 @@
 //! Lists the definitions and the threads of a log.
 
 use serde::Serialize;
-use timeline::{Definition, EventId, Executable, Source, Thread};
+use timeline::{Definition, EventId, ProcessExecutable, Source, Thread};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::details::{channels, unit};
 use super::events::{category, priority};
-use super::summary::Summary;
+use super::summary::LogSummary;
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -79,7 +79,7 @@ pub struct ExecutableObject {
 }
 
 impl ExecutableObject {
-    fn new(executable: &Executable) -> ExecutableObject {
+    fn new(executable: &ProcessExecutable) -> ExecutableObject {
         let digits = |sha1: &[u8; 20]| sha1.iter().map(|byte| format!("{byte:02x}")).collect();
         ExecutableObject {
             path: executable.path.clone(),
@@ -144,7 +144,7 @@ fn object(definition: &Definition) -> DefinitionObject {
 
 /// All threads of a log, the busiest first.
 pub fn threads(version: &Version, cancel: &Cancel) -> Result<Vec<ThreadObject>> {
-    let summary = Summary::of(version, cancel)?;
+    let summary = LogSummary::of(version, cancel)?;
     let mut counts = vec![0_u64; summary.names.threads.len()];
     for entry in summary.all_entries() {
         counts[entry.thread as usize] += u64::from(entry.count);

@@ -10,7 +10,7 @@ use timeline_reading::json::{self, write_object};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::events::{EventObject, Objects};
+use super::events::{EventObject, EventObjects};
 use super::lines::event_at;
 use crate::error::Result;
 use crate::logs::Version;
@@ -120,7 +120,7 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
         timeline: program
             .and_then(|program| program.timeline.as_deref())
             .map(|name| version.shown(name)),
-        event: Objects::new(archive).whole(&event, Some(first)),
+        event: EventObjects::new(archive).whole(&event, Some(first)),
     })
 }
 

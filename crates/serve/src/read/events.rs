@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use timeline::dump::Messages;
-use timeline::{Definition, Event, EventId, Field, FieldType, Source, Syntax, Thread};
+use timeline::{Definition, Event, EventId, FieldType, Source, Syntax, TemplateField, Thread};
 use timeline_archive::Archive;
 use timeline_search::{line_count, message_lines};
 use utoipa::ToSchema;
@@ -81,16 +81,16 @@ fn is_false(is_set: &bool) -> bool {
 }
 
 /// Makes objects of the events of an archive.
-pub struct Objects<'a> {
+pub struct EventObjects<'a> {
     archive: &'a Archive,
     messages: Messages<'a>,
     /// Whether the messages of a definition have one line if all values are numbers.
     single: FxHashMap<EventId, bool>,
 }
 
-impl<'a> Objects<'a> {
-    pub fn new(archive: &'a Archive) -> Objects<'a> {
-        Objects {
+impl<'a> EventObjects<'a> {
+    pub fn new(archive: &'a Archive) -> EventObjects<'a> {
+        EventObjects {
             archive,
             messages: Messages::new(archive),
             single: FxHashMap::default(),
@@ -163,7 +163,7 @@ impl<'a> Objects<'a> {
 
 /// Whether all messages of a definition have one line if the values are numbers.
 fn has_one_line(definition: &Definition) -> bool {
-    let is_number = |field: Field| match field.kind {
+    let is_number = |field: TemplateField| match field.kind {
         FieldType::Char | FieldType::Str | FieldType::Wstr | FieldType::Istr => false,
         // Behind a pointer stands its symbol.
         FieldType::Ptr | FieldType::Enum(_) | FieldType::Flags(_) | FieldType::Array(_) => false,

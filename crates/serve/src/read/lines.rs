@@ -6,7 +6,7 @@ use timeline_search::{Candidates, LineNumbers};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::events::{EventObject, Objects};
+use super::events::{EventObject, EventObjects};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 
@@ -24,11 +24,11 @@ pub struct Lines {
 /// The events whose lines are among the `count` lines from `from` on.
 pub fn range(version: &Version, from: u64, count: u64, cancel: &Cancel) -> Result<Lines> {
     let end = from.saturating_add(count);
-    let mut objects = Objects::new(&version.archive);
+    let mut objects = EventObjects::new(&version.archive);
     let mut lines = Vec::new();
     let total = numbered(
         (version, cancel),
-        From::Range(from, end),
+        LineStart::Range(from, end),
         &mut objects,
         |objects, event, first, last| {
             if first >= end {
@@ -49,11 +49,11 @@ pub fn range(version: &Version, from: u64, count: u64, cancel: &Cancel) -> Resul
 
 /// The events with these lines, which rise.
 pub fn at(version: &Version, wanted: &[u64], cancel: &Cancel) -> Result<Lines> {
-    let mut objects = Objects::new(&version.archive);
+    let mut objects = EventObjects::new(&version.archive);
     let (mut lines, mut next) = (Vec::new(), 0);
     let total = numbered(
         (version, cancel),
-        From::Lines(wanted),
+        LineStart::Lines(wanted),
         &mut objects,
         |objects, event, first, last| {
             let before = next;
@@ -75,7 +75,7 @@ pub fn at(version: &Version, wanted: &[u64], cancel: &Cancel) -> Result<Lines> {
 
 /// Where reading begins.
 #[derive(Debug, Clone, Copy)]
-pub enum From<'l> {
+pub enum LineStart<'l> {
     /// At a line. Events behind another line are not needed.
     Range(u64, u64),
     /// At several lines, and nowhere else.
@@ -88,17 +88,17 @@ pub enum From<'l> {
 /// and the last line of each, until it returns false. Returns the number of all lines.
 pub fn numbered<'v>(
     (version, cancel): (&'v Version, &Cancel),
-    from: From,
-    objects: &mut Objects<'v>,
-    mut each: impl FnMut(&mut Objects<'v>, &Event, u64, u64) -> bool,
+    from: LineStart,
+    objects: &mut EventObjects<'v>,
+    mut each: impl FnMut(&mut EventObjects<'v>, &Event, u64, u64) -> bool,
 ) -> Result<u64> {
     let archive = &version.archive;
     let index = version.index();
     let (lines, rest) = (version.lines(), version.rest(&index));
     let candidates = match from {
-        From::Range(first, end) => index.lines(first..end, rest),
-        From::Lines(wanted) => index.at_lines(wanted, rest),
-        From::Time(time) => index.from_time(time),
+        LineStart::Range(first, end) => index.lines(first..end, rest),
+        LineStart::Lines(wanted) => index.at_lines(wanted, rest),
+        LineStart::Time(time) => index.from_time(time),
     };
     let (events, mut numbers) = match candidates {
         Some(Candidates {
@@ -127,10 +127,10 @@ pub fn numbered<'v>(
 /// The event with a line, and the number of its first line.
 pub fn event_at(version: &Version, line: u64, cancel: &Cancel) -> Result<(Event, u64)> {
     let mut found = None;
-    let mut objects = Objects::new(&version.archive);
+    let mut objects = EventObjects::new(&version.archive);
     numbered(
         (version, cancel),
-        From::Range(line, line.saturating_add(1)),
+        LineStart::Range(line, line.saturating_add(1)),
         &mut objects,
         |_, event, first, last| {
             if last >= line && found.is_none() {

@@ -23,17 +23,17 @@ mod tracks;
 mod unmatched;
 mod visit;
 
-pub use by_time::{Page, at_time, page};
+pub use by_time::{EventPage, at_time, page};
 pub use cancel::Cancel;
 pub use catalogue::{DefinitionObject, ThreadObject, definitions, threads};
 pub use details::{Details, details};
 pub use events::Moment;
 pub use lacks::Lacks;
 pub use latency::{
-    Asked, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations, list,
-    long_spans, spans,
+    DurationFilter, DurationList, DurationQuery, Durations, ListQuery, SpanQuery, Spans, durations,
+    list, long_spans, spans,
 };
 pub use lines::{Lines, at as lines_at, range as lines_from};
 pub use overview::{Overview, overview};
-pub use search::{Hits, Progress, Wanted, search};
+pub use search::{Hits, Progress, SearchRequest, search};
 pub use tracks::{TrackQuery, Tracks, tracks};

@@ -20,7 +20,7 @@ pub struct Logger {
 
 /// What events have in common that are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Kind {
+pub struct EventKind {
     pub category: Option<String>,
     pub priority: Option<&'static str>,
     pub name: Option<String>,
@@ -28,21 +28,21 @@ pub struct Kind {
 
 /// What the numbers mean.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub struct NameTable {
     pub threads: Vec<Logger>,
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<EventKind>,
     pub categories: Vec<String>,
     /// The category of each kind.
     of_kinds: Vec<u16>,
 }
 
-impl Names {
+impl NameTable {
     /// The category of a kind.
     pub fn category(&self, kind: u32) -> u16 {
         self.of_kinds[kind as usize]
     }
 
-    fn add_kind(&mut self, kind: Kind) -> u32 {
+    fn add_kind(&mut self, kind: EventKind) -> u32 {
         let name = kind.category.as_deref().unwrap_or("");
         let known = self.categories.iter().position(|known| known == name);
         let place = known.unwrap_or_else(|| {
@@ -57,27 +57,27 @@ impl Names {
 }
 
 /// Finds the numbers of the threads and definitions of an archive.
-pub struct Numbers<'a> {
+pub struct NameNumbers<'a> {
     archive: &'a Archive,
-    pub names: Names,
+    pub names: NameTable,
     /// By what most threads differ in.
     loggers: FxHashMap<(Option<u64>, u32), Vec<u32>>,
-    kinds: FxHashMap<Kind, u32>,
+    kinds: FxHashMap<EventKind, u32>,
     threads: FxHashMap<(ThreadRef, u32), u32>,
     definitions: FxHashMap<EventId, u32>,
     /// The thread of the last event.
     last: Option<((ThreadRef, u32), u32)>,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> NameNumbers<'a> {
     /// Goes on with numbers of the same log.
-    pub fn new(archive: &'a Archive, names: Names) -> Numbers<'a> {
+    pub fn new(archive: &'a Archive, names: NameTable) -> NameNumbers<'a> {
         let mut loggers: FxHashMap<_, Vec<u32>> = FxHashMap::default();
         for (logger, number) in names.threads.iter().zip(0..) {
             let key = (logger.magic, logger.tid);
             loggers.entry(key).or_default().push(number);
         }
-        Numbers {
+        NameNumbers {
             archive,
             loggers,
             kinds: names.kinds.iter().cloned().zip(0..).collect(),
@@ -128,7 +128,7 @@ impl<'a> Numbers<'a> {
             return *number;
         }
         let found = self.archive.definition(definition);
-        let kind = Kind {
+        let kind = EventKind {
             category: found.and_then(category),
             priority: priority(found),
             name: found

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::cancel::Cancel;
 use super::catalogue::{ThreadObject, threads};
 use super::events::Moment;
-use super::summary::Summary;
+use super::summary::LogSummary;
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -76,7 +76,7 @@ pub struct Rate {
 /// Counts the events of a log.
 pub fn overview(version: &Version, cancel: &Cancel) -> Result<Overview> {
     let archive = &version.archive;
-    let summary = Summary::of(version, cancel)?;
+    let summary = LogSummary::of(version, cancel)?;
     let mut by_category: HashMap<Option<String>, u64> = HashMap::new();
     let mut by_priority: HashMap<Option<&'static str>, u64> = HashMap::new();
     let mut names = Vec::new();
@@ -131,7 +131,7 @@ fn amounts<T: Into<String>>(counts: HashMap<Option<T>, u64>) -> Vec<Amount> {
     amounts
 }
 
-fn rate(summary: &Summary) -> Option<Rate> {
+fn rate(summary: &LogSummary) -> Option<Rate> {
     let (first, last) = summary.span()?;
     let mut counts = vec![0.0; PARTS];
     let length = (last - first) as f64 + 1.0;

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use timeline::Order;
 use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, Select, UnitInfo};
-use timeline_search::{Filter, LineNumbers, Needle, Query, Selection};
+use timeline_search::{Filter, LineNumbers, Needle, PageSelection, Query};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::events::Objects;
+use super::events::EventObjects;
 use super::unmatched::unmatched;
 use crate::error::Result;
 use crate::logs::Version;
@@ -29,7 +29,7 @@ const AT_ONCE: u64 = 50_000;
 
 /// What is searched for.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct SearchRequest {
     /// A text or regular expression that a line has.
     pub needle: Option<Needle>,
     /// What the event meets.
@@ -72,14 +72,14 @@ pub struct Progress {
 /// is, until it returns false.
 pub fn search(
     version: &Version,
-    wanted: &Wanted,
+    wanted: &SearchRequest,
     tell: impl FnMut(Hits, &Progress) -> bool,
 ) -> Result<()> {
     let archive = &version.archive;
     let mut index = version.index();
     let mut search = Search {
         wanted,
-        objects: Objects::new(archive),
+        objects: EventObjects::new(archive),
         filter: wanted.query.on(archive),
         total: version.lines().total,
         read: 0,
@@ -146,8 +146,8 @@ pub fn search(
 
 /// A search that goes on.
 struct Search<'v, T> {
-    wanted: &'v Wanted,
-    objects: Objects<'v>,
+    wanted: &'v SearchRequest,
+    objects: EventObjects<'v>,
     filter: Filter<'v>,
     /// How many lines the log has.
     total: u64,
@@ -216,7 +216,7 @@ impl Runs {
 }
 
 /// Finds by columns where wanted events may be, among those that all of these select. Makes none.
-pub fn pages_with(archive: &Archive, query: &Query, among: Vec<Selection>) -> Runs {
+pub fn pages_with(archive: &Archive, query: &Query, among: Vec<PageSelection>) -> Runs {
     let runs = Mutex::default();
     let make = || {
         let noted: Box<dyn Select> = Box::new((query.on(archive), Note(&runs)));

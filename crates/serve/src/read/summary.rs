@@ -11,8 +11,8 @@ use timeline_archive::{Archive, UnitInfo};
 use timeline_search::Query;
 
 use super::cancel::Cancel;
-use super::names::{Names, Numbers};
-use super::visit::{Counted, From, Visitor, visit};
+use super::names::{NameNumbers, NameTable};
+use super::visit::{EventOrigin, EventSummary, Visitor, visit};
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -21,11 +21,11 @@ const PAGE: usize = 512;
 
 /// The counts of a log, or of its wanted events.
 #[derive(Debug, Clone, Default)]
-pub struct Summary {
+pub struct LogSummary {
     /// The pages, by the time of their first event. Those of unknown times are not among them.
-    pub pages: Vec<Page>,
+    pub pages: Vec<SummaryPage>,
     /// What the numbers of entries mean.
-    pub names: Names,
+    pub names: NameTable,
     /// How many other events met all conditions but those on processes, which are not known.
     pub unknown_process: u64,
     /// The digest of each unit that was counted for good, by its number; 0 for others.
@@ -38,7 +38,7 @@ pub struct Summary {
 /// Counts.
 #[derive(Debug, Clone, Default)]
 struct Tally {
-    entries: Vec<Entry>,
+    entries: Vec<PageCount>,
     /// How many events each kind has, by its number.
     kinds: Vec<u64>,
     /// The first and the last time.
@@ -49,7 +49,7 @@ struct Tally {
 
 /// A run of events.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct SummaryPage {
     /// The first and the last time.
     pub time: (u64, u64),
     pub events: u32,
@@ -60,17 +60,17 @@ pub struct Page {
 
 /// How many events of a page have a thread, a core and a category, all by their places in lists.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct PageCount {
     pub thread: u32,
     pub category: u16,
     pub core: u16,
     pub count: u32,
 }
 
-impl Summary {
+impl LogSummary {
     /// That of all events of a log.
-    pub fn of(version: &Version, cancel: &Cancel) -> Result<Arc<Summary>> {
-        Summary::of_wanted(version, "None None", &Query::default(), cancel)
+    pub fn of(version: &Version, cancel: &Cancel) -> Result<Arc<LogSummary>> {
+        LogSummary::of_wanted(version, "None None", &Query::default(), cancel)
     }
 
     /// That of the events that `query` wants. Queries with the same `key` want the same.
@@ -79,8 +79,8 @@ impl Summary {
         key: &str,
         query: &Query,
         cancel: &Cancel,
-    ) -> Result<Arc<Summary>> {
-        version.kept(key, |before: Option<Arc<Summary>>| {
+    ) -> Result<Arc<LogSummary>> {
+        version.kept(key, |before: Option<Arc<LogSummary>>| {
             let before = before.map(Arc::unwrap_or_clone).unwrap_or_default();
             let mut builder = Builder::new(&version.archive, before);
             let query = Query {
@@ -113,12 +113,12 @@ impl Summary {
     }
 
     /// The counts of all pages.
-    pub fn all_entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn all_entries(&self) -> impl Iterator<Item = &PageCount> {
         self.good.entries.iter().chain(&self.loose.entries)
     }
 
     /// The counts of a page.
-    pub fn entries(&self, page: &Page) -> &[Entry] {
+    pub fn entries(&self, page: &SummaryPage) -> &[PageCount] {
         let tally = match page.is_loose {
             true => &self.loose,
             false => &self.good,
@@ -133,8 +133,8 @@ fn join(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
 
 /// Makes a summary.
 struct Builder<'a> {
-    summary: Summary,
-    numbers: Numbers<'a>,
+    summary: LogSummary,
+    numbers: NameNumbers<'a>,
     /// The pages that are being counted: of blocks for good, and of other events by columns and
     /// one by one.
     runs: [Run; 3],
@@ -147,13 +147,13 @@ struct Builder<'a> {
 struct Run {
     key: (usize, usize),
     time: Option<(u64, u64)>,
-    entries: Vec<Entry>,
+    entries: Vec<PageCount>,
     is_loose: bool,
 }
 
 impl<'a> Builder<'a> {
     /// Goes on where the summary of the version before ended.
-    fn new(archive: &'a Archive, mut before: Summary) -> Builder<'a> {
+    fn new(archive: &'a Archive, mut before: LogSummary) -> Builder<'a> {
         before.loose = Tally::default();
         before.pages.retain(|page| !page.is_loose);
         let run = |is_loose| Run {
@@ -161,14 +161,14 @@ impl<'a> Builder<'a> {
             ..Run::default()
         };
         Builder {
-            numbers: Numbers::new(archive, std::mem::take(&mut before.names)),
+            numbers: NameNumbers::new(archive, std::mem::take(&mut before.names)),
             summary: before,
             runs: [run(false), run(true), run(true)],
             single: 0,
         }
     }
 
-    fn finish(mut self) -> Summary {
+    fn finish(mut self) -> LogSummary {
         for mut run in self.runs {
             run.end(&mut self.summary);
         }
@@ -190,14 +190,14 @@ impl Visitor for Builder<'_> {
         units[block.number] = key_of(block);
     }
 
-    fn event(&mut self, from: From, event: Counted) {
+    fn event(&mut self, from: EventOrigin, event: EventSummary) {
         let kind = self.numbers.kind(event.definition);
         let thread = self.numbers.thread(event.thread);
         let category = self.numbers.names.category(kind);
         let (run, key) = match from {
-            From::Block(unit, place) => (0, (unit, place / PAGE)),
-            From::Columns(unit, place) => (1, (unit, place / PAGE)),
-            From::Event => {
+            EventOrigin::Block(unit, place) => (0, (unit, place / PAGE)),
+            EventOrigin::Columns(unit, place) => (1, (unit, place / PAGE)),
+            EventOrigin::Event => {
                 self.single += 1;
                 (2, (usize::MAX, self.single / PAGE))
             }
@@ -232,11 +232,12 @@ fn key_of(unit: &UnitInfo) -> u64 {
 
 impl Run {
     fn count(&mut self, thread: u32, core: u16, category: u16) {
-        let is_same =
-            |entry: &Entry| (entry.thread, entry.core, entry.category) == (thread, core, category);
+        let is_same = |entry: &PageCount| {
+            (entry.thread, entry.core, entry.category) == (thread, core, category)
+        };
         match self.entries.iter_mut().rev().find(|entry| is_same(entry)) {
             Some(entry) => entry.count += 1,
-            None => self.entries.push(Entry {
+            None => self.entries.push(PageCount {
                 thread,
                 category,
                 core,
@@ -246,7 +247,7 @@ impl Run {
     }
 
     /// Keeps the page, and begins another.
-    fn end(&mut self, summary: &mut Summary) {
+    fn end(&mut self, summary: &mut LogSummary) {
         let entries = std::mem::take(&mut self.entries);
         let Some(time) = self.time.take() else {
             return;
@@ -259,7 +260,7 @@ impl Run {
         let events = entries.iter().map(|entry| entry.count).sum();
         tally.entries.extend(entries);
         tally.span = Some(tally.span.map_or(time, |known| join(known, time)));
-        summary.pages.push(Page {
+        summary.pages.push(SummaryPage {
             time,
             events,
             first,
@@ -300,7 +301,7 @@ mod tests {
     }
 
     /// The counts by thread and category, and by kind.
-    fn counts(summary: &Summary) -> [Vec<(String, u64)>; 2] {
+    fn counts(summary: &LogSummary) -> [Vec<(String, u64)>; 2] {
         let mut by_entry = std::collections::BTreeMap::new();
         for page in &summary.pages {
             for entry in summary.entries(page) {
@@ -325,10 +326,10 @@ mod tests {
         let (all, cancel) = (blocks(&[600, 10, 700, 40]), Cancel::default());
         let some = &all[..blocks(&[600, 10]).len()];
         let before = Version::of_bytes(some, None);
-        let known = Summary::of(&before, &cancel).unwrap();
+        let known = LogSummary::of(&before, &cancel).unwrap();
         assert_eq!(known.events(), 610);
         let now = Version::of_bytes(&all, Some(&before));
-        let builder = &mut Builder::new(&now.archive, Summary::clone(&known));
+        let builder = &mut Builder::new(&now.archive, LogSummary::clone(&known));
         let wanted: Vec<bool> = now
             .archive
             .units()
@@ -336,10 +337,10 @@ mod tests {
             .collect();
         assert_eq!(wanted, [false, false, true, true]);
         let (continued, fresh) = (
-            Summary::of(&now, &cancel).unwrap(),
+            LogSummary::of(&now, &cancel).unwrap(),
             Version::of_bytes(&all, None),
         );
-        let fresh = Summary::of(&fresh, &cancel).unwrap();
+        let fresh = LogSummary::of(&fresh, &cancel).unwrap();
         assert_eq!(continued.events(), 1_350);
         assert_eq!(continued.span(), fresh.span());
         assert_eq!(counts(&continued), counts(&fresh));
@@ -360,7 +361,7 @@ mod tests {
         let version = Version::of_bytes(&blocks(&[100, 100]), None);
         let cancel = Cancel::default();
         cancel.cancel();
-        assert!(Summary::of(&version, &cancel).is_err());
+        assert!(LogSummary::of(&version, &cancel).is_err());
         assert!(crate::read::definitions(&version, &cancel).is_err());
         assert_eq!(
             crate::read::definitions(&version, &Cancel::default())

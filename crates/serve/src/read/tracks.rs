@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::catalogue::ThreadObject;
-use super::names::{Names, Numbers};
-use super::summary::Summary;
+use super::names::{NameNumbers, NameTable};
+use super::summary::LogSummary;
 use super::unmatched::unmatched;
-use super::visit::{Counted, From, Visitor, visit};
+use super::visit::{EventOrigin, EventSummary, Visitor, visit};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 
@@ -49,7 +49,7 @@ pub struct Tracks {
     /// The names of categories.
     pub categories: Vec<String>,
     /// The threads or cores.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TrackRow>,
     /// How many events of the log, at any time, met all conditions but `pid`, and are left out
     /// because the process is not known: their threads are forgotten.
     pub unknown_process: u64,
@@ -60,7 +60,8 @@ pub struct Tracks {
 
 /// The counts of a thread or core.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Row {
+#[schema(as = Row)]
+pub struct TrackRow {
     /// A text that no other row has.
     pub key: String,
     /// The thread, and how many events there are in the range.
@@ -153,7 +154,7 @@ impl Parts {
 
 /// Counts events.
 pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<Tracks> {
-    let summary = Summary::of_wanted(version, &asked.key, &asked.query, cancel)?;
+    let summary = LogSummary::of_wanted(version, &asked.key, &asked.query, cancel)?;
     let all = summary
         .span()
         .map(|(first, last)| (first, last.saturating_add(1)));
@@ -204,7 +205,7 @@ pub fn tracks(version: &Version, asked: &TrackQuery, cancel: &Cancel) -> Result<
 }
 
 /// The rows, by process, core and thread.
-fn rows(names: &Names, by_core: bool, parts: &Parts) -> Vec<Row> {
+fn rows(names: &NameTable, by_core: bool, parts: &Parts) -> Vec<TrackRow> {
     let from = parts.from;
     let row = |(number, cells): (&u32, &BTreeMap<u64, Cell>)| {
         let cell = |(part, cell): (&u64, &Cell)| {
@@ -216,16 +217,16 @@ fn rows(names: &Names, by_core: bool, parts: &Parts) -> Vec<Row> {
         let count = cells.values().map(|cell| cell.count).sum();
         let tid = logger.map_or(0, |logger| logger.tid);
         let thread = ThreadObject::new(known_thread, tid, count);
-        Row {
+        TrackRow {
             key: number.to_string(),
             core: (by_core && *number != u32::from(u16::MAX)).then_some(*number as u16),
             thread,
             cells: cells.iter().map(cell).collect(),
         }
     };
-    let mut rows: Vec<Row> = parts.rows.iter().map(row).collect();
+    let mut rows: Vec<TrackRow> = parts.rows.iter().map(row).collect();
     rows.sort_by(|left, right| {
-        let key = |row: &Row| {
+        let key = |row: &TrackRow| {
             (
                 row.thread.process.clone(),
                 row.thread.pid,
@@ -241,17 +242,17 @@ fn rows(names: &Names, by_core: bool, parts: &Parts) -> Vec<Row> {
 /// Counts the events of a range one by one. Returns the names of what was found.
 fn exact(
     version: &Version,
-    names: Names,
+    names: NameTable,
     asked: &TrackQuery,
     parts: &mut Parts,
     cancel: &Cancel,
-) -> Result<Names> {
+) -> Result<NameTable> {
     let mut query = asked.query.clone();
     query.since = Some(query.since.unwrap_or(0).max(parts.from));
     query.until = Some(query.until.unwrap_or(u64::MAX).min(parts.to));
     let mut exact = Exact {
         by_core: asked.by_core,
-        numbers: Numbers::new(&version.archive, names),
+        numbers: NameNumbers::new(&version.archive, names),
         parts,
     };
     visit(&version.archive, &query, cancel, &mut exact)?;
@@ -261,12 +262,12 @@ fn exact(
 /// Adds each event to the part that it is in.
 struct Exact<'a, 'p> {
     by_core: bool,
-    numbers: Numbers<'a>,
+    numbers: NameNumbers<'a>,
     parts: &'p mut Parts,
 }
 
 impl Visitor for Exact<'_, '_> {
-    fn event(&mut self, _: From, event: Counted) {
+    fn event(&mut self, _: EventOrigin, event: EventSummary) {
         if event.time < self.parts.from || event.time >= self.parts.to {
             return;
         }

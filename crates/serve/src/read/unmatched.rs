@@ -5,7 +5,7 @@ use timeline_reading::{unknown_definitions, unknown_threads};
 use timeline_search::Query;
 
 use super::cancel::Cancel;
-use super::summary::Summary;
+use super::summary::LogSummary;
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -17,7 +17,7 @@ pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Ve
         return Ok(Vec::new());
     }
     // After that, the archive knows all definitions.
-    let summary = Summary::of(version, cancel)?;
+    let summary = LogSummary::of(version, cancel)?;
     let definitions: Vec<&Definition> = version.archive.definitions().collect();
     let threads = summary.names.threads.iter().map(|logger| {
         let thread = logger.thread.clone().unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// What is counted of an event.
 #[derive(Debug, Clone, Copy)]
-pub struct Counted {
+pub struct EventSummary {
     /// In nanoseconds since 1970; 0 if it is not known.
     pub time: u64,
     pub thread: (ThreadRef, u32),
@@ -21,7 +21,7 @@ pub struct Counted {
 
 /// Where an event comes from.
 #[derive(Debug, Clone, Copy)]
-pub enum From {
+pub enum EventOrigin {
     /// A place of a unit all of whose wanted events are read by columns, in the order of places.
     Block(usize, usize),
     /// A place of a unit some of whose events have to be made.
@@ -39,7 +39,7 @@ pub trait Visitor {
     /// A block was visited, all of whose wanted events were read by columns.
     fn end(&mut self, _block: &UnitInfo) {}
 
-    fn event(&mut self, from: From, event: Counted);
+    fn event(&mut self, from: EventOrigin, event: EventSummary);
 }
 
 /// Has a visitor take the wanted events, in no order.
@@ -61,13 +61,13 @@ pub fn visit(
     };
     for event in archive.events_by_time_where(Order::OldestFirst, Box::new(visit)) {
         cancel.check()?;
-        let counted = Counted {
+        let counted = EventSummary {
             time: archive.time(&event).unwrap_or(0),
             thread: (event.thread, event.tid),
             core: event.core,
             definition: event.id,
         };
-        visitor.borrow_mut().event(From::Event, counted);
+        visitor.borrow_mut().event(EventOrigin::Event, counted);
     }
     cancel.check()
 }
@@ -102,10 +102,10 @@ impl<V: Visitor> Visit<'_, &mut V> {
             }
             if !is_seen {
                 let from = match is_whole {
-                    true => From::Block(unit.number, at),
-                    false => From::Columns(unit.number, at),
+                    true => EventOrigin::Block(unit.number, at),
+                    false => EventOrigin::Columns(unit.number, at),
                 };
-                let counted = Counted {
+                let counted = EventSummary {
                     time: times[at],
                     thread: columns.threads()[usize::from(threads[at])],
                     core: cores[at],

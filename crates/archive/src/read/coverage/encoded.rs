@@ -1,8 +1,8 @@
 //! Writes what a file covers into its outline, and reads it.
 
 use super::Coverage;
-use super::lanes::Piece;
-use crate::format::varint::{Cursor, put, put_difference};
+use super::lanes::EntryRun;
+use crate::format::varint::{NumberReader, put, put_difference};
 
 impl Coverage {
     /// Appends its bytes.
@@ -22,7 +22,7 @@ impl Coverage {
             for lane in &ring.lanes {
                 put(out, lane.lane);
                 put(out, lane.named);
-                let pieces: Vec<Piece> = lane.pieces().collect();
+                let pieces: Vec<EntryRun> = lane.pieces().collect();
                 put(out, pieces.len() as u64);
                 let mut before = 0;
                 for piece in pieces {
@@ -36,7 +36,7 @@ impl Coverage {
     }
 
     /// Of a file with so many bytes, by these bytes. `None` if they are none.
-    pub fn decode(input: &mut Cursor, length: usize) -> Option<Coverage> {
+    pub fn decode(input: &mut NumberReader, length: usize) -> Option<Coverage> {
         let mut found = Coverage {
             is_full: input.get()? != 0,
             repeated: input.get()?,

@@ -17,8 +17,8 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::format::record::{Block, Missed, reaches};
-use lanes::{Lane, Piece, Ring};
+use crate::format::record::{Block, LossRecord, reaches};
+use lanes::{EntryRun, LaneCoverage, RingCoverage};
 
 /// Most pieces that are told apart, beyond one for each lane. No archive that is read in its order
 /// has as many. Beyond it, holes are not known: memory does not grow with the file.
@@ -33,7 +33,7 @@ type Numbers = [(u64, u64)];
 /// What the frames of an archive, or of a file, account for.
 #[derive(Clone, Default)]
 pub struct Coverage {
-    rings: Vec<Ring>,
+    rings: Vec<RingCoverage>,
     by_magic: HashMap<u64, usize>,
     /// The ring of the last frame.
     last: usize,
@@ -56,7 +56,7 @@ pub struct Hole {
 
 /// Those of one lane in a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing {
+pub struct LaneGap {
     pub magic: u64,
     pub lane: u64,
     /// The number of the first, and the one behind the last.
@@ -81,7 +81,7 @@ impl Coverage {
     }
 
     /// Takes a record of missed entries, likewise.
-    pub fn missed(&mut self, missed: &Missed, place: usize) -> u64 {
+    pub fn missed(&mut self, missed: &LossRecord, place: usize) -> u64 {
         let Some(ring) = self.ring(missed.magic.unwrap_or(0)) else {
             return 0;
         };
@@ -149,9 +149,9 @@ impl Coverage {
             None => {
                 self.last = self.rings.len();
                 self.by_magic.insert(magic, self.last);
-                self.rings.push(Ring {
+                self.rings.push(RingCoverage {
                     magic,
-                    ..Ring::default()
+                    ..RingCoverage::default()
                 });
             }
         }
@@ -179,7 +179,7 @@ impl Coverage {
 
     /// A lane of a ring. `None` if there are too many.
     #[inline]
-    fn lane(&mut self, ring: usize, lane: u64) -> Option<&mut Lane> {
+    fn lane(&mut self, ring: usize, lane: u64) -> Option<&mut LaneCoverage> {
         let ring = &mut self.rings[ring];
         let index = match ring.known(lane) {
             Some(index) => index,
@@ -208,11 +208,11 @@ impl Coverage {
         if !is_first {
             lane.pieces.insert(lane.present.from, lane.present);
         }
-        let mut joined = Piece { from, next, place };
+        let mut joined = EntryRun { from, next, place };
         let before = lane.pieces.range(..=from).next_back();
         let first = before.filter(|(_, piece)| piece.next >= from);
         let start = first.map_or(from, |(start, _)| *start);
-        let touched: Vec<Piece> = lane.pieces.range(start..=next).map(|(_, p)| *p).collect();
+        let touched: Vec<EntryRun> = lane.pieces.range(start..=next).map(|(_, p)| *p).collect();
         for piece in &touched {
             let both = piece.next.min(next).saturating_sub(piece.from.max(from));
             self.repeated = self.repeated.saturating_add(both);
@@ -281,8 +281,8 @@ impl Coverage {
     }
 
     /// Gives the entries of all holes to `each`, by rings and lanes.
-    pub fn each_missing(&self, mut each: impl FnMut(Missing)) {
-        let known = |ring: &&Ring| ring.proves() && !self.is_full;
+    pub fn each_missing(&self, mut each: impl FnMut(LaneGap)) {
+        let known = |ring: &&RingCoverage| ring.proves() && !self.is_full;
         for ring in self.rings.iter().filter(known) {
             ring.each_uncovered(&mut each);
         }

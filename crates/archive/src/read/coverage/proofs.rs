@@ -1,36 +1,36 @@
 //! Says in a copy of an archive what its frames prove no more, because some were left out.
 
 use super::Coverage;
-use super::lanes::{Lane, Ring};
-use crate::format::record::Missed;
+use super::lanes::{LaneCoverage, RingCoverage};
+use crate::format::record::LossRecord;
 
 impl Coverage {
     /// Records with which a copy proves what this archive proves, and no more, if the entries of
     /// blocks that were left out are told.
-    pub fn proofs(&self) -> Vec<Missed> {
+    pub fn proofs(&self) -> Vec<LossRecord> {
         let rings = self.rings.iter().filter(|_| !self.is_full);
-        rings.flat_map(Ring::proofs).collect()
+        rings.flat_map(RingCoverage::proofs).collect()
     }
 }
 
-impl Ring {
-    fn proofs(&self) -> Vec<Missed> {
-        let record = Missed {
+impl RingCoverage {
+    fn proofs(&self) -> Vec<LossRecord> {
+        let record = LossRecord {
             magic: Some(self.magic),
             count: Some(0),
-            ..Missed::default()
+            ..LossRecord::default()
         };
         if self.proves() && self.stated == 0 {
             // Perhaps only blocks proved it that were left out. This names all lanes, so that none
             // begins at 0 because of it.
-            let first = |lane: &Lane| Some((lane.lane, lane.pieces().next()?.from));
+            let first = |lane: &LaneCoverage| Some((lane.lane, lane.pieces().next()?.from));
             let positions = self.lanes.iter().filter_map(first).collect();
-            return vec![Missed {
+            return vec![LossRecord {
                 positions,
                 ..record
             }];
         }
-        let mut all: Vec<Missed> = Vec::new();
+        let mut all: Vec<LossRecord> = Vec::new();
         if self.is_vague {
             // Perhaps only blocks were vague that were left out. Nothing is missing for sure.
             self.each_uncovered(|missing| {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::format::varint::Cursor;
+use crate::format::varint::NumberReader;
 
 /// What a frame says of a lane.
 fn said() -> impl Strategy<Value = (u64, u64, u64)> {
@@ -33,11 +33,11 @@ proptest! {
             most[lane] = most[lane].max(*next);
         }
         let positions: BTreeMap<u64, u64> = begins.into_iter().collect();
-        let missed = Missed {
+        let missed = LossRecord {
             magic: Some(7),
             count: Some(0),
             positions: positions.clone().into_iter().collect(),
-            ..Missed::default()
+            ..LossRecord::default()
         };
         if states {
             parts[0].missed(&missed, 0);
@@ -60,7 +60,7 @@ proptest! {
         for part in &parts {
             let mut bytes = Vec::new();
             part.encode(&mut bytes);
-            let part = Coverage::decode(&mut Cursor(&bytes), 1_000).unwrap();
+            let part = Coverage::decode(&mut NumberReader(&bytes), 1_000).unwrap();
             all.add_file(&part, 0);
         }
         let missing = (0..3).map(|lane| {
@@ -77,10 +77,10 @@ proptest! {
 #[test]
 fn memory_is_bounded_and_nothing_is_said_beyond() {
     let mut coverage = Coverage::default();
-    let begin = Missed {
+    let begin = LossRecord {
         magic: Some(7),
         count: Some(0),
-        ..Missed::default()
+        ..LossRecord::default()
     };
     coverage.missed(&begin, 0);
     for number in (0..4 * MOST as u64).rev() {
@@ -97,9 +97,9 @@ fn memory_is_bounded_by_frames_whatever_rings_and_lanes_they_name() {
     for magic in 0..2 * MOST_RINGS as u64 {
         all.event(magic, 4_095, (0, 1), 0);
         all.missed(
-            &Missed {
+            &LossRecord {
                 magic: Some(magic),
-                ..Missed::default()
+                ..LossRecord::default()
             },
             0,
         );
@@ -128,10 +128,10 @@ fn memory_is_bounded_by_frames_whatever_rings_and_lanes_they_name() {
 #[test]
 fn blocks_that_do_not_say_where_they_begin_prove_nothing() {
     let mut coverage = Coverage::default();
-    let begin = Missed {
+    let begin = LossRecord {
         magic: Some(7),
         count: Some(0),
-        ..Missed::default()
+        ..LossRecord::default()
     };
     coverage.missed(&begin, 0);
     let block = Block {

@@ -10,9 +10,9 @@ use timeline::layout::words::IMPORTANT_LANE;
 
 use crate::read::ahead::ReadBlocks;
 use crate::read::archive::Archive;
-use crate::read::chosen::Chosen;
+use crate::read::chooser::EventChooser;
 use crate::read::decode::Decoder;
-use crate::read::form::{Decoded, Moment};
+use crate::read::form::{Decoded, EventRank};
 use crate::read::select::Select;
 use crate::read::unit::{Unit, UnitInfo};
 
@@ -20,7 +20,7 @@ use crate::read::unit::{Unit, UnitInfo};
 mod tests;
 
 /// The key by which events are ordered. The first event has the least key.
-type Key = Moment;
+type Key = EventRank;
 
 /// A candidate for the next event: its key, whether it is in a batch already, its unit, and its
 /// batch.
@@ -68,7 +68,7 @@ pub struct ByTime<'a, T: Decoded> {
     /// The last important event.
     important: Option<Key>,
     /// The events that are wanted.
-    chosen: Chosen<'a>,
+    chosen: EventChooser<'a>,
     /// The blocks that other threads read.
     ahead: Option<ReadBlocks<'a, T>>,
 }
@@ -113,7 +113,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
             lost: 0,
             lossy: None,
             important: None,
-            chosen: Chosen::default(),
+            chosen: EventChooser::default(),
             ahead: None,
         };
         let waiting = units.iter().enumerate().map(|(i, unit)| {
@@ -136,7 +136,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
 
     /// Gives only the events that `select` wants.
     pub(crate) fn chosen_by(self, select: Box<dyn Select + 'a>) -> ByTime<'a, T> {
-        let chosen = Chosen::by(select);
+        let chosen = EventChooser::by(select);
         ByTime { chosen, ..self }
     }
 
@@ -164,7 +164,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     }
 
     #[inline]
-    fn key(&self, moment: Moment) -> Key {
+    fn key(&self, moment: EventRank) -> Key {
         let (unix, ticks, magic, lane, number) = self.rising(moment);
         match self.order {
             Order::OldestFirst => (unix, ticks, magic, lane, number),
@@ -178,7 +178,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     /// The key for oldest first. That of an important event begins with 0. It has no time, because
     /// the times that several files give it may differ by some nanoseconds.
     #[inline]
-    fn rising(&self, (unix, ticks, magic, lane, number): Moment) -> Key {
+    fn rising(&self, (unix, ticks, magic, lane, number): EventRank) -> Key {
         if lane == u64::from(IMPORTANT_LANE) {
             return (0, self.decoder.names.created(magic), magic, ticks, number);
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::format::event::{RawDefinition, RawEvent};
-use crate::read::recorded::RecordedEvent;
+use crate::read::recorded_event::RecordedEvent;
 use crate::write::writer::{Form, Writer};
 
 /// An archive of one ring with blocks of 50 events. Each block overlaps the next, and its

@@ -2,7 +2,7 @@
 //!
 //! The number of a text is a digest of it. So whoever has the executable hashes the texts in it
 //! (texts.rs, variants.rs), and looks which of the numbers that events refer to and that have no
-//! text (wanted.rs) come out. The archive says which file it was (executable.rs): nothing is taken
+//! text (lost_texts.rs) come out. The archive says which file it was (executable.rs): nothing is taken
 //! from another one.
 //!
 //! rows.rs finds the numbers without a text, addresses.rs names addresses whose symbols are lost,
@@ -14,24 +14,24 @@
 //! believed: its texts are what stands between zero bytes.
 
 mod addresses;
+mod lost_texts;
 mod rows;
 mod texts;
 mod types;
 mod variants;
-mod wanted;
 
 use std::path::{Path, PathBuf};
 
 use timeline::Module;
-use timeline::symbols::{Programs, is_of};
+use timeline::symbols::{ProgramFiles, is_of};
 
 use crate::format::record::Record;
 use crate::format::string::StringDefinition;
 use crate::read::archive::Archive;
 use crate::read::executable::Executable;
 use crate::read::recovery::{Recovery, Searched};
+use lost_texts::LostTexts;
 use texts::Budget;
-use wanted::Wanted;
 
 /// Most executables that are looked at: archives of many runs name many.
 const MOST_EXECUTABLES: usize = 64;
@@ -103,8 +103,8 @@ impl Archive {
 
     /// Looks into the executables that logged, and then into the libraries that they had loaded.
     fn search(
-        (given, known, modules, contents): (&[PathBuf], &[Executable], &[Module], &Programs),
-        wanted: &mut Wanted,
+        (given, known, modules, contents): (&[PathBuf], &[Executable], &[Module], &ProgramFiles),
+        wanted: &mut LostTexts,
         recovery: &mut Recovery,
     ) {
         let mut budget = Budget::default();
@@ -196,6 +196,6 @@ fn modules(all: impl Iterator<Item = Module>) -> Vec<Module> {
 }
 
 /// Whether a file is that of a module.
-fn is_module(path: &Path, module: &Module, programs: &Programs) -> bool {
+fn is_module(path: &Path, module: &Module, programs: &ProgramFiles) -> bool {
     std::path::absolute(path).is_ok_and(|path| is_of(&path, module, programs))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use timeline::{Value, ValueKind, values};
 
-use super::wanted::{Kinds, MOST, MOST_KINDS, Wanted, is_lost};
+use super::lost_texts::{LostTexts, MOST, MOST_KINDS, ValueKinds, is_lost};
 use crate::format::block::Shape;
 use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::record::Block;
@@ -19,13 +19,13 @@ const MOST_ARGUMENTS: u64 = 64;
 /// What was looked at already.
 #[derive(Default)]
 struct Seen {
-    definitions: HashSet<(u64, RawDefinition, Option<Kinds>)>,
+    definitions: HashSet<(u64, RawDefinition, Option<ValueKinds>)>,
     threads: HashSet<(u64, RawThread)>,
 }
 
 /// The numbers without a text of an archive.
-pub fn wanted(archive: &Archive) -> Wanted {
-    let (mut wanted, mut seen) = (Wanted::default(), Seen::default());
+pub fn wanted(archive: &Archive) -> LostTexts {
+    let (mut wanted, mut seen) = (LostTexts::default(), Seen::default());
     let mut decoder = archive.decoder::<()>();
     let mut expanded = Vec::new();
     let names = archive.names();
@@ -59,7 +59,11 @@ pub fn wanted(archive: &Archive) -> Wanted {
 }
 
 /// A magic, definitions with the kinds of the values of their events, and threads.
-type Rows = (u64, Vec<(RawDefinition, Option<Kinds>)>, Vec<RawThread>);
+type Rows = (
+    u64,
+    Vec<(RawDefinition, Option<ValueKinds>)>,
+    Vec<RawThread>,
+);
 
 fn of_block(block: &Block, names: &Names, expanded: &mut Vec<u8>) -> Rows {
     let magic = block.magic.unwrap_or(0);
@@ -69,7 +73,7 @@ fn of_block(block: &Block, names: &Names, expanded: &mut Vec<u8>) -> Rows {
     let payloads = of_payloads(names, magic, &mut unpacked);
     let shapes = unpacked.shapes.into_iter().zip(payloads);
     let definitions = shapes.flat_map(|(shape, payloads)| {
-        let mut all: Vec<Option<Kinds>> = payloads.into_iter().map(Some).collect();
+        let mut all: Vec<Option<ValueKinds>> = payloads.into_iter().map(Some).collect();
         if all.is_empty() {
             all.push(match (shape.payload, shape.kinds.is_empty()) {
                 (true, _) => None,
@@ -85,7 +89,11 @@ fn of_block(block: &Block, names: &Names, expanded: &mut Vec<u8>) -> Rows {
 
 /// The kinds of the values in payloads, of each shape whose message is lost: nothing but the events
 /// themselves has them.
-fn of_payloads(names: &Names, magic: u64, unpacked: &mut UnpackedEvents) -> Vec<BTreeSet<Kinds>> {
+fn of_payloads(
+    names: &Names,
+    magic: u64,
+    unpacked: &mut UnpackedEvents,
+) -> Vec<BTreeSet<ValueKinds>> {
     let is_lost = |shape: &Shape| shape.payload && is_lost(names, magic, &shape.definition);
     let lost: Vec<bool> = unpacked.shapes.iter().map(is_lost).collect();
     let mut found = vec![BTreeSet::new(); lost.len()];
@@ -115,14 +123,14 @@ fn of_event(single: &SingleEvent) -> Rows {
     )
 }
 
-fn of_payload(payload: &[u8]) -> Option<Kinds> {
+fn of_payload(payload: &[u8]) -> Option<ValueKinds> {
     let kinds = values(payload).map(|value| kind(&value));
-    let kinds: Kinds = kinds.take(MOST_ARGUMENTS as usize + 1).collect();
+    let kinds: ValueKinds = kinds.take(MOST_ARGUMENTS as usize + 1).collect();
     (kinds.len() <= MOST_ARGUMENTS as usize).then_some(kinds)
 }
 
 /// Words are numbers of any type.
-fn words(count: u64) -> Option<Kinds> {
+fn words(count: u64) -> Option<ValueKinds> {
     (count <= MOST_ARGUMENTS).then(|| vec![None; count as usize])
 }
 

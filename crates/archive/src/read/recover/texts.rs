@@ -8,11 +8,11 @@ use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
 use timeline::executable::{MAX_EXECUTABLE, digest};
-use timeline::symbols::{Programs, is_of};
+use timeline::symbols::{ProgramFiles, is_of};
 use timeline::{Definition, Module, bounded};
 
+use super::lost_texts::LostTexts;
 use super::variants;
-use super::wanted::Wanted;
 use crate::read::executable::{self, Executable, Misfit};
 
 /// Bytes of a text that are kept: more than definitions have, so that it is seen to be cut.
@@ -81,7 +81,7 @@ impl Budget {
 pub fn search(
     path: &Path,
     expected: &[Executable],
-    wanted: &mut Wanted,
+    wanted: &mut LostTexts,
     budget: &mut Budget,
 ) -> Result<Executable, Misfit> {
     let known = expected.first().ok_or(Misfit::Unknown)?;
@@ -112,8 +112,8 @@ pub fn search(
 /// Looks for wanted texts in a file, if a process had loaded it. Its build id is a digest, too.
 pub fn search_module(
     path: &Path,
-    (module, programs): (&Module, &Programs),
-    wanted: &mut Wanted,
+    (module, programs): (&Module, &ProgramFiles),
+    wanted: &mut LostTexts,
     budget: &mut Budget,
 ) -> Result<(), Misfit> {
     let (mut file, size) = executable::open(path)?;
@@ -145,7 +145,7 @@ fn try_phases(
     file: &mut File,
     size: u64,
     phases: &[Phase],
-    wanted: &mut Wanted,
+    wanted: &mut LostTexts,
     budget: &mut Budget,
 ) -> Result<(), Misfit> {
     for phase in phases {
@@ -183,7 +183,7 @@ fn read(file: &File, size: u64, mut each: impl FnMut(&[u8])) -> Result<(u64, [u8
 }
 
 /// Tries what stands between two zero bytes of a file.
-fn try_run(run: &[u8], phase: Phase, wanted: &mut Wanted, budget: &mut Budget) {
+fn try_run(run: &[u8], phase: Phase, wanted: &mut LostTexts, budget: &mut Budget) {
     if wanted.is_done() {
         return;
     }

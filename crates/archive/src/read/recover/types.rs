@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use timeline::statement::with_types;
 use timeline::{Definition, EventId, FieldType, Layout, Priority, ValueKind, brace_parts, fields};
 
-use super::wanted::{Kinds, Wanted};
+use super::lost_texts::{LostTexts, ValueKinds};
 
 /// A message, and where types belong in it.
-pub struct Template {
+pub struct TypeTemplate {
     text: String,
     /// Where a type belongs, and to which of the arguments.
     places: Vec<(usize, usize)>,
@@ -18,14 +18,14 @@ pub struct Template {
     long: &'static str,
 }
 
-impl Template {
+impl TypeTemplate {
     /// A message of C or C++: `sent $size to $host:istr`. Types that are in it stay; an argument
     /// without one is a signed number of 64 bits. `None` if there is nothing to be tried.
-    pub fn of_c(message: &str) -> Option<Template> {
+    pub fn of_c(message: &str) -> Option<TypeTemplate> {
         let all: Vec<_> = fields(message).collect();
         let untyped = all.iter().enumerate().filter(|(_, field)| !field.has_type);
         let places = untyped.map(|(number, field)| (end(message, field.name), number));
-        let template = Template {
+        let template = TypeTemplate {
             places: places.collect(),
             arguments: all.len(),
             text: message.to_owned(),
@@ -36,7 +36,7 @@ impl Template {
 
     /// A message of a statement of Rust: `sent {size} to {host}`. `None` if it has no braces, or
     /// what no statement has.
-    pub fn of_rust(message: &str) -> Option<Template> {
+    pub fn of_rust(message: &str) -> Option<TypeTemplate> {
         if !message.contains(['{', '}']) || brace_parts(message).any(|part| part.is_none()) {
             return None;
         }
@@ -50,7 +50,7 @@ impl Template {
             at = from + LONG.len();
         }
         text.push_str(&typed[at..]);
-        Some(Template {
+        Some(TypeTemplate {
             arguments: places.len(),
             text,
             places,
@@ -117,7 +117,7 @@ fn choices() -> &'static [Choice] {
 
 /// Tries the types of a message as far as values of events allow it: at most so many lists of types
 /// for each list of kinds of values, and no more than the budget, which is reduced.
-pub fn try_all(template: &Template, most: u64, wanted: &mut Wanted, budget: &mut u64) {
+pub fn try_all(template: &TypeTemplate, most: u64, wanted: &mut LostTexts, budget: &mut u64) {
     // Only statements of Rust have names of numbers that no message states.
     let names = match template.long {
         LONG => wanted.names.clone(),
@@ -151,13 +151,13 @@ pub fn try_all(template: &Template, most: u64, wanted: &mut Wanted, budget: &mut
 
 /// What is tried of one message, for values of these kinds.
 struct Trial<'a> {
-    template: &'a Template,
+    template: &'a TypeTemplate,
     /// The types that may stand in each place.
     options: Vec<Vec<&'a str>>,
-    kinds: &'a Kinds,
+    kinds: &'a ValueKinds,
     left: u64,
     text: String,
-    wanted: &'a mut Wanted,
+    wanted: &'a mut LostTexts,
 }
 
 impl Trial<'_> {
@@ -303,20 +303,20 @@ mod tests {
 
     #[test]
     fn types_belong_behind_what_has_none() {
-        let template = Template::of_c("sent $size to $host:istr, $a.").unwrap();
+        let template = TypeTemplate::of_c("sent $size to $host:istr, $a.").unwrap();
         assert_eq!(template.places, [(10, 0), (28, 2)]);
         assert_eq!(template.arguments, 3);
-        let template = Template::of_rust("sent {size} to {{{host}}}").unwrap();
+        let template = TypeTemplate::of_rust("sent {size} to {{{host}}}").unwrap();
         assert_eq!(template.text, "sent $size to {$host}");
         assert_eq!(template.places, [(10, 0), (20, 1)]);
-        assert_eq!(Template::of_rust("}} {{").unwrap().text, "} {");
+        assert_eq!(TypeTemplate::of_rust("}} {{").unwrap().text, "} {");
         for message in ["nothing", "$a", "{größe}", "{a", "}", "{", "$a:u8 {b}"] {
-            if let Some(template) = Template::of_rust(message) {
+            if let Some(template) = TypeTemplate::of_rust(message) {
                 assert_eq!(template.arguments, 0, "{message}");
             }
         }
         for message in ["nothing", "$a:u8", "5 $"] {
-            assert!(Template::of_c(message).is_none(), "{message}");
+            assert!(TypeTemplate::of_c(message).is_none(), "{message}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Makes of a text of a program what the library makes of it.
 //! A message gets types of its arguments, and words of a span; channels get the order of the ring.
 
-use super::types::{self, Template};
-use super::wanted::Wanted;
+use super::lost_texts::LostTexts;
+use super::types::{self, TypeTemplate};
 
 /// The words in front of the messages of a span, as `timeline` defines them.
 const SPANS: [&str; 4] = ["begin", "end", "start", "finish"];
@@ -10,7 +10,7 @@ const SPANS: [&str; 4] = ["begin", "end", "start", "finish"];
 const MOST_CHANNELS: usize = 5;
 
 /// Tries what the library makes of a text, but for spans: at most so many lists of types.
-pub fn try_all(text: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
+pub fn try_all(text: &str, most: u64, wanted: &mut LostTexts, budget: &mut u64) {
     with_types(text, most, wanted, budget);
     if wanted.channels {
         channels(text, wanted);
@@ -18,7 +18,7 @@ pub fn try_all(text: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
 }
 
 /// Tries the messages of a span with this text.
-pub fn try_spans(text: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
+pub fn try_spans(text: &str, most: u64, wanted: &mut LostTexts, budget: &mut u64) {
     if !wanted.wants_messages() {
         return;
     }
@@ -30,18 +30,18 @@ pub fn try_spans(text: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
 }
 
 /// Tries types for the arguments of a message.
-fn with_types(message: &str, most: u64, wanted: &mut Wanted, budget: &mut u64) {
+fn with_types(message: &str, most: u64, wanted: &mut LostTexts, budget: &mut u64) {
     if !wanted.wants_messages() || !message.contains(['$', '{', '}']) {
         return;
     }
-    let templates = [Template::of_c(message), Template::of_rust(message)];
+    let templates = [TypeTemplate::of_c(message), TypeTemplate::of_rust(message)];
     for template in templates.iter().flatten() {
         types::try_all(template, most, wanted, budget);
     }
 }
 
 /// Tries the channels of a statement, `a|b=on`, in each order and without what is switched.
-fn channels(text: &str, wanted: &mut Wanted) {
+fn channels(text: &str, wanted: &mut LostTexts) {
     let names = text.split('|');
     let names: Vec<&str> = names
         .map(|name| name.strip_suffix("=on").unwrap_or(name))
@@ -55,7 +55,7 @@ fn channels(text: &str, wanted: &mut Wanted) {
     }
 }
 
-fn orders<'a>(left: &[&'a str], chosen: &mut Vec<&'a str>, wanted: &mut Wanted) {
+fn orders<'a>(left: &[&'a str], chosen: &mut Vec<&'a str>, wanted: &mut LostTexts) {
     if left.is_empty() {
         return wanted.try_text(&chosen.join("|"));
     }

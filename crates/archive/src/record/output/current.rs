@@ -14,7 +14,7 @@ use crate::record::numbered_files::Locked;
 /// A change of the file by another process. The recorder opened the file again because of it, and
 /// does not restore the bytes that were in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// Its name is gone or leads to another file: it was removed or moved.
     Gone,
     /// It is shorter than what was written to it. Events that the recorder had read, but not
@@ -94,17 +94,17 @@ impl CurrentFile {
     }
 
     /// The change of the file, if another process changed it.
-    pub fn change(&self) -> Option<Change> {
+    pub fn change(&self) -> Option<FileChange> {
         match fs::metadata(&self.path) {
             Ok(there) => {
                 let ours = self.file.metadata().ok()?;
                 let same = (there.dev(), there.ino()) == (ours.dev(), ours.ino());
                 match same {
-                    false => Some(Change::Gone),
-                    true => (ours.len() < self.size).then_some(Change::Cut),
+                    false => Some(FileChange::Gone),
+                    true => (ours.len() < self.size).then_some(FileChange::Cut),
                 }
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Change::Gone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(FileChange::Gone),
             // Without permission to check the name, the change is not known.
             Err(_) => None,
         }

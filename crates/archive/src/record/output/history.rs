@@ -10,8 +10,8 @@ use timeline::{Attached, files::open_to_read, is_former, name_before};
 
 use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
-use crate::record::resume::Contents;
-use crate::write::writer::Known;
+use crate::record::resume::ResumeState;
+use crate::write::writer::FileDictionary;
 
 /// Where a recorder continues with a ring.
 pub struct Resume {
@@ -28,27 +28,27 @@ pub struct Resume {
     /// Whether the current file has the preamble of the run.
     pub introduced: bool,
     /// The strings that the current file defines for the run.
-    pub known: Known,
+    pub known: FileDictionary,
     /// Whether other runs were recorded before.
     pub later: bool,
 }
 
 /// What a recorder leaves for the next one.
-pub struct Left {
+pub struct Handover {
     /// The lanes, and the number of the next event of each.
     pub positions: Vec<(u64, u64)>,
     /// The lanes that end with a gap, and the number of the event behind it.
     pub gaps: BTreeMap<u64, u64>,
     /// The strings and symbols in the current file.
-    pub known: Known,
+    pub known: FileDictionary,
     /// The numbers of the important events that are recorded.
     pub important: BTreeSet<u64>,
 }
 
 /// The contents of the current file, and of the older files as far as they had to be read.
 pub struct History {
-    current: Contents,
-    older: Contents,
+    current: ResumeState,
+    older: ResumeState,
     /// Older files that are not read yet, the newest first.
     unread: VecDeque<PathBuf>,
     /// Whether the current file is something else than an archive.
@@ -63,15 +63,19 @@ pub struct History {
 impl History {
     /// Of the contents of the current file, and the names of the older files, the newest first.
     /// `lost` says whether one of these was an archive at most, and is none now.
-    pub fn new(mut current: Contents, older: impl Iterator<Item = PathBuf>, lost: bool) -> History {
+    pub fn new(
+        mut current: ResumeState,
+        older: impl Iterator<Item = PathBuf>,
+        lost: bool,
+    ) -> History {
         let (foreign, mut lone_preamble) = (current.is_foreign(), None);
         if current.is_nothing_yet() {
             lone_preamble = current.runs.pop();
-            current = Contents::default();
+            current = ResumeState::default();
         }
         History {
             current,
-            older: Contents::default(),
+            older: ResumeState::default(),
             unread: older.collect(),
             foreign,
             lost,
@@ -85,7 +89,7 @@ impl History {
     }
 
     /// Another file, with these contents, becomes the current one.
-    pub fn go_on_in(&mut self, found: Contents) {
+    pub fn go_on_in(&mut self, found: ResumeState) {
         let mut passed = std::mem::replace(&mut self.current, found);
         passed.known.clear();
         passed.add_older(std::mem::take(&mut self.older));
@@ -139,7 +143,7 @@ impl History {
             && self.runs().all(|run| run.created >= created)
             && let Some(older) = self.unread.pop_front()
         {
-            match open_to_read(&older).and_then(|file| Contents::read(&file)) {
+            match open_to_read(&older).and_then(|file| ResumeState::read(&file)) {
                 Ok(found) => self.older.add_older(found),
                 // Removed, to make room.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -229,14 +233,14 @@ impl History {
     /// The numbers of the important events of a run that are recorded. If the current file has the
     /// run, it has all of them, and those that it lacks are lost.
     fn important(&self, magic: Option<u64>) -> BTreeSet<u64> {
-        let is_in = |found: &&Contents| found.runs.iter().any(|run| run.magic == magic);
+        let is_in = |found: &&ResumeState| found.runs.iter().any(|run| run.magic == magic);
         let found = [&self.current, &self.older].into_iter().find(is_in);
         let numbers = found.and_then(|found| found.important.get(&magic?));
         numbers.cloned().unwrap_or_default()
     }
 
     /// Notes how far a run is recorded, and its strings in the current file, for the next recorder.
-    pub fn leave(&mut self, magic: u64, left: Left) {
+    pub fn leave(&mut self, magic: u64, left: Handover) {
         self.current.reach(magic, left.positions);
         self.current
             .gaps
@@ -268,7 +272,7 @@ mod tests {
     use timeline::{Attached, ClockStep, Priority, Timeline};
 
     use crate::read::archive::Archive;
-    use crate::record::output::{Keeping, Output};
+    use crate::record::output::{ArchiveOutput, Keeping};
     use crate::record::recorder::Recorder;
     use crate::write::writer::{Form, Writer};
 
@@ -280,7 +284,7 @@ mod tests {
         let at = Attached::open(&path).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let record = |name: &str, keeping: Keeping| {
-            let mut output = Output::open(folder.path().join(name), keeping).unwrap();
+            let mut output = ArchiveOutput::open(folder.path().join(name), keeping).unwrap();
             let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
             timeline.log(event, [1]);
             recorder.step();

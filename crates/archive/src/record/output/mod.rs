@@ -20,18 +20,18 @@ use timeline::Attached;
 
 use crate::error::Result;
 use crate::format::preamble::Preamble;
-use crate::record::resume::Contents;
+use crate::record::resume::ResumeState;
 use history::{History, Resume};
 use rotation::Rotation;
 
-pub use current::Change;
-pub(crate) use history::Left;
+pub use current::FileChange;
+pub(crate) use history::Handover;
 pub use keeping::{Fsync, Keeping};
-pub(crate) use rotation::Next;
-pub use trouble::Trouble;
+pub(crate) use rotation::NextWrite;
+pub use trouble::OutputTrouble;
 
 /// An archive that recorders write, one after the other.
-pub struct Output {
+pub struct ArchiveOutput {
     /// The path that the caller gave.
     path: PathBuf,
     rotation: Rotation,
@@ -40,15 +40,15 @@ pub struct Output {
     passed_over: Option<PathBuf>,
 }
 
-impl Output {
+impl ArchiveOutput {
     /// Opens the file at `path`, or the directory if there is one or the path ends in `/`. Both are
     /// created with access for their owner alone if they are not there, and locked against other
     /// recorders. If the last file of a directory is no archive, another one is begun: see
-    /// [`Output::passed_over`].
+    /// [`ArchiveOutput::passed_over`].
     ///
     /// # Errors
     /// `Io`; `RecorderBusy`; `NotADirectory` for a file that is to be rotated.
-    pub fn open(path: impl AsRef<Path>, keeping: Keeping) -> Result<Output> {
+    pub fn open(path: impl AsRef<Path>, keeping: Keeping) -> Result<ArchiveOutput> {
         let path = path.as_ref();
         let mut rotation = Rotation::open(path, keeping)?;
         let mut found = rotation.read()?;
@@ -59,7 +59,7 @@ impl Output {
         }
         let history = History::new(found, rotation.older(), passed_over.is_some());
         rotation.file().go_on_at(history.end());
-        Ok(Output {
+        Ok(ArchiveOutput {
             path: path.to_path_buf(),
             rotation,
             history,
@@ -91,7 +91,7 @@ impl Output {
     }
 
     /// The step that fails at present.
-    pub fn trouble(&self) -> Option<&Trouble> {
+    pub fn trouble(&self) -> Option<&OutputTrouble> {
         self.rotation.trouble()
     }
 
@@ -100,7 +100,7 @@ impl Output {
         self.rotation.room()
     }
 
-    /// The files. To begin another one, use [`Output::rotate`] and [`Output::reopen`].
+    /// The files. To begin another one, use [`ArchiveOutput::rotate`] and [`ArchiveOutput::reopen`].
     pub(crate) fn rotation(&mut self) -> &mut Rotation {
         &mut self.rotation
     }
@@ -153,7 +153,7 @@ impl Output {
     }
 
     /// Notes how far a run is recorded, and its strings in the current file, for the next recorder.
-    pub(crate) fn leave(&mut self, magic: u64, left: Left) {
+    pub(crate) fn leave(&mut self, magic: u64, left: Handover) {
         self.history.leave(magic, left);
     }
 
@@ -162,20 +162,20 @@ impl Output {
     pub(crate) fn rotate(&mut self) -> bool {
         let begun = self.rotation.begin_next();
         if begun {
-            self.history.go_on_in(Contents::default());
+            self.history.go_on_in(ResumeState::default());
         }
         begun
     }
 
     /// Opens the file again after a change. Returns whether it can be written to.
-    pub(crate) fn reopen(&mut self, change: Change) -> bool {
+    pub(crate) fn reopen(&mut self, change: FileChange) -> bool {
         let found = self.rotation.reopen(&self.path, change);
         found.map(|found| self.history.go_on_in(found)).is_some()
     }
 }
 
 /// Writes whole frames, as many as there is room for.
-impl Write for Output {
+impl Write for ArchiveOutput {
     fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
         self.rotation.write(frames)
     }

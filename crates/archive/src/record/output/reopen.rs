@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use timeline::files;
 
-use super::current::{Change, CurrentFile};
+use super::current::{CurrentFile, FileChange};
 use super::rotation::Rotation;
-use super::trouble::Trouble;
+use super::trouble::OutputTrouble;
 use crate::error::{Error, Result};
 use crate::record::numbered_files::{self, Files, Locked, is_taken};
-use crate::record::resume::Contents;
+use crate::record::resume::ResumeState;
 
 impl Rotation {
     /// Continues in the same file: it was not changed, or was moved back.
@@ -25,14 +25,14 @@ impl Rotation {
     /// Opens the name again, cuts off what is no whole frame, and returns the contents. If that
     /// fails, nothing is written until a later attempt succeeds. `output` is the file or the
     /// directory.
-    pub fn reopen(&mut self, output: &Path, change: Change) -> Option<Contents> {
-        if self.away && self.writing.as_ref().is_some_and(Trouble::waits) {
+    pub fn reopen(&mut self, output: &Path, change: FileChange) -> Option<ResumeState> {
+        if self.away && self.writing.as_ref().is_some_and(OutputTrouble::waits) {
             return None;
         }
         match self.open_again(output, change) {
             Ok(found) => {
                 let found = match found.is_nothing_yet() {
-                    true => Contents::default(),
+                    true => ResumeState::default(),
                     false => found,
                 };
                 self.file.go_on_at(found.end);
@@ -43,16 +43,16 @@ impl Rotation {
                 Some(found)
             }
             Err(error) => {
-                self.writing = Some(Trouble::of("begin anew", self.file.path(), error));
+                self.writing = Some(OutputTrouble::of("begin anew", self.file.path(), error));
                 self.away = true;
                 None
             }
         }
     }
 
-    fn open_again(&mut self, output: &Path, change: Change) -> Result<Contents> {
+    fn open_again(&mut self, output: &Path, change: FileChange) -> Result<ResumeState> {
         let path = self.file.path();
-        if change == Change::Cut {
+        if change == FileChange::Cut {
             return read(self.file.file(), path);
         }
         let lacks_folder = self.files.as_ref().is_some_and(|files| !files.is_there());
@@ -86,9 +86,9 @@ impl Rotation {
     }
 }
 
-fn read(file: &File, path: &Path) -> Result<Contents> {
+fn read(file: &File, path: &Path) -> Result<ResumeState> {
     let fail = |error| Error::io("read", path, error);
-    let found = Contents::read(file).map_err(fail)?;
+    let found = ResumeState::read(file).map_err(fail)?;
     if found.is_foreign() {
         let what = "expected an archive or nothing, another file has taken its name";
         return Err(fail(io::Error::new(io::ErrorKind::InvalidData, what)));

@@ -6,14 +6,14 @@ use std::time::{Instant, SystemTime};
 
 use super::current::CurrentFile;
 use super::keeping::{Fsync, Keeping};
-use super::trouble::Trouble;
+use super::trouble::OutputTrouble;
 use crate::error::{Error, Result};
 use crate::record::numbered_files::{self, Files};
-use crate::record::resume::Contents;
+use crate::record::resume::ResumeState;
 
 /// The next write, after the bytes that are waiting.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Next {
+pub(crate) enum NextWrite {
     /// Events that were read together. Another file is begun if this one is too old.
     Batch,
     /// A record of at most so many bytes.
@@ -38,10 +38,10 @@ pub(crate) struct Rotation {
     written: u64,
     /// Whether the file was removed or moved, and no other could be opened at its name.
     pub(super) away: bool,
-    pub(super) writing: Option<Trouble>,
-    syncing: Option<Trouble>,
-    rotating: Option<Trouble>,
-    removing: Option<Trouble>,
+    pub(super) writing: Option<OutputTrouble>,
+    syncing: Option<OutputTrouble>,
+    rotating: Option<OutputTrouble>,
+    removing: Option<OutputTrouble>,
 }
 
 impl Rotation {
@@ -97,7 +97,7 @@ impl Rotation {
     }
 
     /// The step that fails at present.
-    pub fn trouble(&self) -> Option<&Trouble> {
+    pub fn trouble(&self) -> Option<&OutputTrouble> {
         let all = [&self.writing, &self.syncing, &self.rotating, &self.removing];
         all.into_iter().find_map(Option::as_ref)
     }
@@ -116,18 +116,18 @@ impl Rotation {
     /// Whether another file is to be begun before `next`. From `least` to `most` bytes are waiting,
     /// and belong to this file. A file without events stays the current one, except that the
     /// introduction of a run needs only some bytes before it.
-    pub fn is_due(&self, (least, most): (u64, u64), next: Next) -> bool {
+    pub fn is_due(&self, (least, most): (u64, u64), next: NextWrite) -> bool {
         let has_room = |more: u64| most.saturating_add(more) <= self.room();
         let fits = match next {
-            Next::Batch => !self.is_old(),
-            Next::Record(more) | Next::Run(more) => has_room(more),
-            Next::Block(more) => has_room(more.max(self.keeping.rotate_size.unwrap_or(0) / 8)),
+            NextWrite::Batch => !self.is_old(),
+            NextWrite::Record(more) | NextWrite::Run(more) => has_room(more),
+            NextWrite::Block(more) => has_room(more.max(self.keeping.rotate_size.unwrap_or(0) / 8)),
         };
         let may_stay_alone = match next {
-            Next::Run(_) => 0,
+            NextWrite::Run(_) => 0,
             _ => self.introduction,
         };
-        let has_failed = self.is_full() || self.rotating.as_ref().is_some_and(Trouble::waits);
+        let has_failed = self.is_full() || self.rotating.as_ref().is_some_and(OutputTrouble::waits);
         !fits && self.file.size().saturating_add(least) > may_stay_alone && !has_failed
     }
 
@@ -137,8 +137,8 @@ impl Rotation {
     }
 
     /// The contents of the current file.
-    pub fn read(&self) -> Result<Contents> {
-        let found = Contents::read(self.file.file());
+    pub fn read(&self) -> Result<ResumeState> {
+        let found = ResumeState::read(self.file.file());
         found.map_err(|error| Error::io("read", self.file.path(), error))
     }
 
@@ -181,7 +181,7 @@ impl Rotation {
             }
             Err(error) => {
                 let path = self.file.path();
-                self.rotating = Some(Trouble::of("begin a file behind", path, error));
+                self.rotating = Some(OutputTrouble::of("begin a file behind", path, error));
             }
         }
         self.rotating.is_none()
@@ -195,14 +195,14 @@ impl Rotation {
 
     /// Writes whole frames, as many as there is room for.
     pub fn write(&mut self, frames: &[u8]) -> io::Result<usize> {
-        let waits = self.writing.as_ref().is_some_and(Trouble::waits);
+        let waits = self.writing.as_ref().is_some_and(OutputTrouble::waits);
         // A recorder opens a changed file again before it reads the next event.
         if self.away || waits || self.file.is_cut() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         self.remove_oldest(frames.len());
         let (done, failure) = self.file.put(frames);
-        let failed = |error| Trouble::new("write", self.file.path(), error);
+        let failed = |error| OutputTrouble::new("write", self.file.path(), error);
         self.writing = failure.map(failed);
         self.written += done as u64;
         if done == 0 && !frames.is_empty() {
@@ -224,7 +224,7 @@ impl Rotation {
     fn sync(&mut self) {
         let names = self.files.as_ref().map_or(Ok(()), Files::sync);
         let synced = self.file.file().sync_data().and(names);
-        let failed = |error| Trouble::new("make durable", self.file.path(), error);
+        let failed = |error| OutputTrouble::new("make durable", self.file.path(), error);
         self.syncing = synced.err().map(failed);
     }
 
@@ -232,7 +232,7 @@ impl Rotation {
     fn remove_oldest(&mut self, more: usize) {
         if let (Some(most), Some(files)) = (self.keeping.keep_size, &mut self.files) {
             let removed = files.keep(most, self.file.size().saturating_add(more as u64));
-            let failed = |(path, error): (PathBuf, _)| Trouble::new("remove", &path, error);
+            let failed = |(path, error): (PathBuf, _)| OutputTrouble::new("remove", &path, error);
             self.removing = removed.err().map(failed);
         }
     }

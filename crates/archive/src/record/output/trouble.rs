@@ -11,7 +11,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 /// A step that fails at present. It is tried again and again.
 #[derive(Debug)]
-pub struct Trouble {
+pub struct OutputTrouble {
     /// The step that failed: `write`, `make durable`, ….
     pub doing: &'static str,
     /// The file.
@@ -21,9 +21,9 @@ pub struct Trouble {
     since: Instant,
 }
 
-impl Trouble {
-    pub(super) fn new(doing: &'static str, path: &Path, error: io::Error) -> Trouble {
-        Trouble {
+impl OutputTrouble {
+    pub(super) fn new(doing: &'static str, path: &Path, error: io::Error) -> OutputTrouble {
+        OutputTrouble {
             doing,
             path: path.into(),
             error,
@@ -32,12 +32,12 @@ impl Trouble {
     }
 
     /// The same, for an error of the library or of archives.
-    pub(super) fn of(doing: &'static str, path: &Path, error: Error) -> Trouble {
+    pub(super) fn of(doing: &'static str, path: &Path, error: Error) -> OutputTrouble {
         let error = match error {
             Error::Timeline(timeline::Error::Io { source, .. }) => source,
             other => io::Error::other(other),
         };
-        Trouble::new(doing, path, error)
+        OutputTrouble::new(doing, path, error)
     }
 
     /// Whether it is too early to try again.

@@ -8,11 +8,11 @@ use timeline::{
 use super::pointees::Pointees;
 use super::{MAX_THREADS, RECENT, Recorder, Thread};
 use crate::format::event::{PRINTF, RawDefinition, RawThread};
-use crate::write::alike::WordValues;
-use crate::write::interned::{DefinitionId, ThreadId};
+use crate::write::event_run::WordValues;
+use crate::write::interner::{DefinitionId, ThreadId};
 
 /// A definition that is written.
-pub(super) struct Known {
+pub(super) struct DefinitionEntry {
     /// Its number in the archive.
     pub id: DefinitionId,
     /// How many arguments its events have.
@@ -29,10 +29,10 @@ pub(super) struct Known {
     pub pointers: Vec<usize>,
 }
 
-impl Known {
+impl DefinitionEntry {
     /// For events without a definition.
-    pub fn undefined() -> Known {
-        Known {
+    pub fn undefined() -> DefinitionEntry {
+        DefinitionEntry {
             id: DefinitionId::default(),
             arguments: MAX_ARGUMENTS,
             is_printf: false,
@@ -128,7 +128,7 @@ impl Recorder<'_> {
         let pointers = pointers.filter(|(_, field)| field.kind == FieldType::Ptr);
         let pointers: Vec<_> = pointers.map(|(place, _)| place).collect();
         let layout = Layout::of(definition);
-        self.definitions[index] = Some(Known {
+        self.definitions[index] = Some(DefinitionEntry {
             id,
             arguments: definition.argument_count().min(MAX_ARGUMENTS),
             is_printf,

@@ -11,11 +11,11 @@
 //! out, and next_file.rs goes on in another file.
 
 mod definitions;
+mod filter;
 mod gaps;
 mod next_file;
 mod pointees;
 mod processes;
-mod wanted;
 mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -26,16 +26,16 @@ use timeline::{Attached, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
 use crate::error::Result;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
-use crate::record::output::{Change, Left, Output, Trouble};
+use crate::record::output::{ArchiveOutput, FileChange, Handover, OutputTrouble};
 use crate::record::tick_clock::TickClock;
 use crate::record::watched::Watched;
 use crate::write::event::InternedEvent;
-use crate::write::interned::ThreadId;
+use crate::write::interner::ThreadId;
 use crate::write::writer::{Form, Writer};
-use definitions::Known;
+use definitions::DefinitionEntry;
+use filter::RecordFilter;
 use pointees::Pointees;
-use processes::Processes;
-use wanted::Wanted;
+use processes::RingProcesses;
 
 /// Threads that are remembered. If there are more, all are looked up again.
 const MAX_THREADS: usize = 1 << 16;
@@ -91,14 +91,14 @@ pub struct Recorder<'a> {
     at: &'a Attached,
     follow: Follow<'a>,
     /// Which events are recorded, if not all are.
-    wanted: Option<Wanted<'a>>,
+    wanted: Option<RecordFilter<'a>>,
     /// Lanes that end with a gap: an earlier recorder of this run wrote the gap, but not the event
     /// behind it. The next event of such a lane begins with a gap record of its own, so that the
     /// earlier gap belongs to it.
     resumed: HashSet<u32>,
     /// The numbers of the important events that were recorded. Each further file has them as well.
     important: BTreeSet<u64>,
-    writer: Writer<&'a mut Output>,
+    writer: Writer<&'a mut ArchiveOutput>,
     preamble: Preamble,
     /// Whether the file has the preamble of this run.
     introduced: bool,
@@ -112,8 +112,8 @@ pub struct Recorder<'a> {
     /// [`Attached::clock_changes`] when the steps of the wall clock were written.
     clock_changes: u64,
     /// By the number of the event: its definition, and its number of arguments.
-    definitions: Vec<Option<Known>>,
-    undefined: Known,
+    definitions: Vec<Option<DefinitionEntry>>,
+    undefined: DefinitionEntry,
     /// Each with the number of renames when it was looked up.
     threads: HashMap<Thread, (ThreadId, u64)>,
     /// How often threads were renamed.
@@ -121,7 +121,7 @@ pub struct Recorder<'a> {
     /// The threads that are found without a hash.
     recent: Vec<Option<(Thread, ThreadId)>>,
     pointees: Pointees,
-    processes: Processes,
+    processes: RingProcesses,
     /// Memory for the event that is written, for the times of several, and for the threads of
     /// their runs.
     event: InternedEvent,
@@ -132,7 +132,7 @@ pub struct Recorder<'a> {
     watched: Watched,
     totals: Totals,
     /// A change of the file that was not reported yet.
-    change: Option<Change>,
+    change: Option<FileChange>,
 }
 
 /// A thread: its identity in the ring, and the id that the kernel gave it.
@@ -145,7 +145,11 @@ impl<'a> Recorder<'a> {
     ///
     /// # Errors
     /// `Io`; `OtherRing` if the archive is of another timeline.
-    pub fn new(at: &'a Attached, output: &'a mut Output, form: Form) -> Result<Recorder<'a>> {
+    pub fn new(
+        at: &'a Attached,
+        output: &'a mut ArchiveOutput,
+        form: Form,
+    ) -> Result<Recorder<'a>> {
         Recorder::start(at, output, form, None)
     }
 
@@ -159,7 +163,7 @@ impl<'a> Recorder<'a> {
     pub fn after(
         before: Option<&Attached>,
         at: &'a Attached,
-        output: &'a mut Output,
+        output: &'a mut ArchiveOutput,
         form: Form,
     ) -> Result<Recorder<'a>> {
         let gap = output.gap(at, before)?;
@@ -168,7 +172,7 @@ impl<'a> Recorder<'a> {
 
     fn start(
         at: &'a Attached,
-        output: &'a mut Output,
+        output: &'a mut ArchiveOutput,
         form: Form,
         gap: Option<Preamble>,
     ) -> Result<Recorder<'a>> {
@@ -212,12 +216,12 @@ impl<'a> Recorder<'a> {
             clock: TickClock::default(),
             clock_changes: 0,
             definitions: Vec::new(),
-            undefined: Known::undefined(),
+            undefined: DefinitionEntry::undefined(),
             threads: HashMap::new(),
             renames: 0,
             recent: vec![None; RECENT],
             pointees: Pointees::new(),
-            processes: Processes::default(),
+            processes: RingProcesses::default(),
             event: InternedEvent::default(),
             times: Vec::new(),
             threads_of_runs: Vec::new(),
@@ -330,7 +334,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The step that fails at present. It is tried again and again.
-    pub fn trouble(&mut self) -> Option<&Trouble> {
+    pub fn trouble(&mut self) -> Option<&OutputTrouble> {
         self.writer.output().trouble()
     }
 
@@ -378,7 +382,7 @@ impl<'a> Recorder<'a> {
             let gaps = untold
                 .iter()
                 .map(|(lane, number, ..)| (u64::from(*lane), *number));
-            let left = Left {
+            let left = Handover {
                 positions: self.writer.positions().to_vec(),
                 gaps: gaps.collect(),
                 known: self.writer.known().clone(),
@@ -400,7 +404,7 @@ impl<'a> Recorder<'a> {
         self.take(placed);
         let is_small = from.payload.is_none();
         if !(is_small && self.writer.has_room(1, |output| output.room())) {
-            let more = Writer::<&mut Output>::most_of(&self.event);
+            let more = Writer::<&mut ArchiveOutput>::most_of(&self.event);
             if self.make_room(more, before) {
                 self.take_again(placed);
             }

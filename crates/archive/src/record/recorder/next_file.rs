@@ -3,14 +3,14 @@
 
 use super::Recorder;
 use crate::format::record::{events_in, first_reached};
-use crate::record::output::{Change, Next};
+use crate::record::output::{FileChange, NextWrite};
 
 /// The newest steps of the wall clock that a preamble has.
 const MOST_STEPS: usize = 256;
 
 impl Recorder<'_> {
     /// The change of the file since the last call, if it was opened again because of it.
-    pub fn change(&mut self) -> Option<Change> {
+    pub fn change(&mut self) -> Option<FileChange> {
         self.change.take()
     }
 
@@ -22,7 +22,7 @@ impl Recorder<'_> {
             rotation.go_on();
             return true;
         };
-        if change == Change::Gone {
+        if change == FileChange::Gone {
             // These events were logged before the change and belong to the old file.
             let _ = self.writer.flush();
         }
@@ -44,7 +44,7 @@ impl Recorder<'_> {
     }
 
     /// Whether another file is to be begun before `next` is written.
-    pub(super) fn is_due(&mut self, next: Next) -> bool {
+    pub(super) fn is_due(&mut self, next: NextWrite) -> bool {
         let waiting = (self.writer.least(), self.writer.most());
         self.writer.output().rotation().is_due(waiting, next)
     }
@@ -55,13 +55,13 @@ impl Recorder<'_> {
     #[cold]
     pub(super) fn make_room(&mut self, bytes: u64, before: usize) -> bool {
         let is_limited = self.writer.output().room() < u64::MAX;
-        if !is_limited || !self.is_due(Next::Record(bytes)) {
+        if !is_limited || !self.is_due(NextWrite::Record(bytes)) {
             return false;
         }
         let definitions = self.writer.take_back(before);
         self.writer.end_block();
         let bytes = bytes + definitions.len() as u64;
-        let rotated = self.is_due(Next::Block(bytes)) && self.rotate();
+        let rotated = self.is_due(NextWrite::Block(bytes)) && self.rotate();
         if !rotated {
             self.writer.put_back(&definitions);
         }
@@ -93,7 +93,7 @@ impl Recorder<'_> {
 
     /// Begins another file if it is time to, and introduces the run in it or in this one.
     pub(super) fn begin_batch(&mut self) {
-        let rotated = self.is_due(Next::Batch) && self.rotate();
+        let rotated = self.is_due(NextWrite::Batch) && self.rotate();
         if !rotated && !self.introduced {
             self.begin();
         }
@@ -103,7 +103,7 @@ impl Recorder<'_> {
     pub(super) fn begin(&mut self) {
         let introduction = self.introduction();
         let bytes = introduction.len() as u64;
-        if self.is_due(Next::Run(bytes)) && self.leave_file() {
+        if self.is_due(NextWrite::Run(bytes)) && self.leave_file() {
             self.tell_again(&introduction);
             self.renew();
         } else {

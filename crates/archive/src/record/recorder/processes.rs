@@ -30,14 +30,14 @@ const MOST_MODULES: usize = 1 << 16;
 
 type Sha1 = Option<[u8; 20]>;
 /// A file, as processes name it.
-type Named = (Arc<timeline::Executable>, FileVersion);
+type Named = (Arc<timeline::ProcessExecutable>, FileVersion);
 
 /// Whom a thread that hashes is asked by, and its answers.
 type Hashing = (Sender<Joined>, Receiver<(Named, Sha1)>);
 
 /// The processes of a ring.
 #[derive(Default)]
-pub struct Processes {
+pub struct RingProcesses {
     /// How many had joined when they were looked at.
     joins: Option<u64>,
     changed: Option<Instant>,
@@ -57,7 +57,7 @@ fn named(joined: &Joined) -> Option<Named> {
     Some((Arc::clone(joined.executable.as_ref()?), joined.version?))
 }
 
-impl Processes {
+impl RingProcesses {
     /// Writes those that have joined since, and fingerprints that were found since.
     pub fn tell<W: Write>(&mut self, at: &Attached, run: &Preamble, writer: &mut Writer<W>) {
         self.take_digests(run, writer);

@@ -4,7 +4,7 @@ use timeline::{EntryEvent, EventWords};
 
 use super::Recorder;
 use super::definitions::find_recent;
-use crate::write::alike::Alike;
+use crate::write::event_run::EventRun;
 
 impl Recorder<'_> {
     /// Packs an event as its entries have it, and those behind it that are like it. Returns whether
@@ -56,7 +56,7 @@ impl Recorder<'_> {
         let threads = events.runs.iter();
         let threads = threads.filter_map(|run| find_recent(recent, run.thread));
         self.threads_of_runs.extend(threads);
-        let alike = Alike {
+        let alike = EventRun {
             definition: known.id,
             events,
             threads: &self.threads_of_runs,

@@ -4,10 +4,10 @@ mod words;
 
 use std::collections::HashMap;
 
-use super::columns::Column;
+use super::columns::ArgumentColumn;
 use super::doubles;
 use super::event::InternedEvent;
-use super::interned::{DefinitionId, Interned, ThreadId};
+use super::interner::{DefinitionId, Interner, ThreadId};
 use super::range::ValueRange;
 use crate::format::block::{
     BACKTRACE, CODEC, CODEC_COLUMNS, CODEC_KINDS, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER,
@@ -281,7 +281,7 @@ impl Packer {
         let columns = self.args.iter_mut().zip(&mut self.previous.args[shape]);
         let columns = columns.zip(&mut self.ranges[shape]);
         for (((bytes, before), range), integer) in columns.zip(integers) {
-            let mut column = Column {
+            let mut column = ArgumentColumn {
                 bytes,
                 before,
                 range,
@@ -390,7 +390,7 @@ impl Packer {
 
     /// Replaces the contents of `out` by the block of these events, which is not compressed yet,
     /// and those of `ranges` by its ranges. Begins another block.
-    pub fn finish(&mut self, interned: &Interned, out: &mut Vec<u8>, ranges: &mut Vec<u8>) {
+    pub fn finish(&mut self, interned: &Interner, out: &mut Vec<u8>, ranges: &mut Vec<u8>) {
         self.end_run();
         out.clear();
         let pace = self.pace();
@@ -484,7 +484,7 @@ fn at<T>(list: &mut Vec<Option<T>>, number: u32) -> &mut Option<T> {
 #[cfg(test)]
 pub fn pack(events: &[crate::format::event::RawEvent]) -> Vec<u8> {
     let (mut packer, mut out) = (Packer::new(), Vec::new());
-    let mut interned = Interned::new(0);
+    let mut interned = Interner::new(0);
     for event in events {
         packer.push(&interned.event(event));
     }

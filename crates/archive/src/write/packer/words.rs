@@ -5,15 +5,15 @@ use crate::format::block::{
     CORE, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, NUMBER, SHAPE, THREAD, TICKS,
 };
 use crate::format::varint::{put_difference, repeat, repeat_difference};
-use crate::write::alike::{Alike, WordValues};
-use crate::write::columns::Column;
-use crate::write::interned::ThreadId;
+use crate::write::columns::ArgumentColumn;
+use crate::write::event_run::{EventRun, WordValues};
+use crate::write::interner::ThreadId;
 use timeline::{LaneRun, Layout, ValueSink as _};
 
 impl Packer {
     /// Adds events without arguments, payload and call stack, which have words instead.
     #[inline]
-    pub fn push_words(&mut self, alike: &Alike, values: &WordValues) {
+    pub fn push_words(&mut self, alike: &EventRun, values: &WordValues) {
         let (args, kinds) = match values {
             WordValues::Integers(count) => (*count, [].as_slice()),
             WordValues::Kinds(_, kinds) => (kinds.len(), *kinds),
@@ -46,7 +46,7 @@ impl Packer {
         self.put_words(shape, alike, values);
     }
 
-    fn put_moments(&mut self, shape: usize, alike: &Alike) {
+    fn put_moments(&mut self, shape: usize, alike: &EventRun) {
         repeat(&mut self.columns[SHAPE], shape as u64, alike.len());
         let ticks = alike.events.ticks;
         let mut before = match self.first {
@@ -105,7 +105,7 @@ impl Packer {
         *next = last.wrapping_add(1);
     }
 
-    fn put_words(&mut self, shape: usize, alike: &Alike, values: &WordValues) {
+    fn put_words(&mut self, shape: usize, alike: &EventRun, values: &WordValues) {
         let size = alike.events.size;
         let previous = &mut self.previous.args[shape];
         let ranges = &mut self.ranges[shape];
@@ -116,7 +116,7 @@ impl Packer {
         for words in alike.events.words.chunks(Layout::MOST_ROWS * size.max(1)) {
             let columns = args.iter_mut().zip(previous.iter_mut());
             let columns = columns.zip(ranges.iter_mut());
-            let columns = columns.map(|((bytes, before), range)| Column {
+            let columns = columns.map(|((bytes, before), range)| ArgumentColumn {
                 bytes,
                 before,
                 range,
@@ -145,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
-    use crate::write::interned::Interned;
+    use crate::write::interner::Interner;
     use timeline::{AlikeEvents, ThreadRef};
 
     /// Lane and thread, the difference of the ticks to those before, and the arguments.
@@ -186,7 +186,7 @@ mod tests {
         logged.iter().map(event).collect()
     }
 
-    fn push_at_once(packer: &mut Packer, interned: &mut Interned, of: &[RawEvent], entries: usize) {
+    fn push_at_once(packer: &mut Packer, interned: &mut Interner, of: &[RawEvent], entries: usize) {
         let (mut runs, mut threads): (Vec<LaneRun>, Vec<_>) = Default::default();
         for event in of {
             let row = interned.event(event);
@@ -210,7 +210,7 @@ mod tests {
         let unix_nanos: Vec<_> = of.iter().filter_map(|event| event.unix_nanos).collect();
         let words = of.iter().flat_map(|event| &event.args);
         let words: Vec<_> = words.flat_map(|word| word.to_le_bytes()).collect();
-        let alike = Alike {
+        let alike = EventRun {
             definition: interned.event(&of[0]).definition,
             events: AlikeEvents {
                 ticks: &ticks,
@@ -233,7 +233,7 @@ mod tests {
             (entries, core, time) in (1..4_usize, any::<bool>(), any::<bool>()),
         ) {
             let events = events(&logged, entries as u64, core, time);
-            let mut interned = Interned::new(0);
+            let mut interned = Interner::new(0);
             let [mut one_by_one, mut at_once] = [Packer::new(), Packer::new()];
             let mut left = events.as_slice();
             for (count, together) in cuts.iter().cycle() {

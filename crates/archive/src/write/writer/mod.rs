@@ -4,9 +4,9 @@
 //! room.rs says how many bytes come, lines.rs writes imported lines, and words.rs events as their
 //! entries have them.
 
-mod known;
+mod dictionary;
 mod lines;
-mod missed;
+mod losses;
 mod room;
 mod words;
 
@@ -20,14 +20,14 @@ use crate::format::process::ProcessRecord;
 use crate::format::ranges;
 use crate::format::record::Block;
 use crate::write::event::{EventRecord, InternedEvent};
-use crate::write::interned::{DefinitionId, Interned, ThreadId};
+use crate::write::interner::{DefinitionId, Interner, ThreadId};
 use crate::write::packer::{self, Packer};
 use crate::write::positions::Positions;
 use crate::write::range::ValueRange;
 use timeline::Module;
-use timeline::msgpack::Fields;
+use timeline::msgpack::FieldWriter;
 
-pub use known::{Known, MOST_TEXT};
+pub use dictionary::{FileDictionary, MOST_TEXT};
 
 /// The form in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +60,8 @@ pub struct Writer<W> {
     out: W,
     form: Form,
     magic: u64,
-    known: Known,
-    interned: Interned,
+    known: FileDictionary,
+    interned: Interner,
     /// Events that wait until there are enough for a block.
     packer: Packer,
     waiting: usize,
@@ -80,7 +80,7 @@ pub struct Writer<W> {
     positions: Positions,
     /// What the next block accounts for, if not what its events do: where it goes on, and how far.
     account: Option<Account>,
-    fields: Fields,
+    fields: FieldWriter,
     record: Vec<u8>,
     event: EventRecord,
     checksum: Checksum,
@@ -95,8 +95,8 @@ impl<W: Write> Writer<W> {
             out,
             form,
             magic,
-            known: Known::default(),
-            interned: Interned::new(magic),
+            known: FileDictionary::default(),
+            interned: Interner::new(magic),
             packer: Packer::new(),
             waiting: 0,
             weight: 0,
@@ -108,7 +108,7 @@ impl<W: Write> Writer<W> {
             room: 0,
             positions: Positions::default(),
             account: None,
-            fields: Fields::default(),
+            fields: FieldWriter::default(),
             record: Vec::new(),
             event: EventRecord::default(),
             checksum: Checksum::default(),
@@ -119,7 +119,7 @@ impl<W: Write> Writer<W> {
 
     /// Tells the writer which strings and symbols the file has already. It does not write them
     /// again.
-    pub fn knows(&mut self, known: Known) {
+    pub fn knows(&mut self, known: FileDictionary) {
         self.known = known;
     }
 
@@ -151,12 +151,12 @@ impl<W: Write> Writer<W> {
 
     /// Forgets what the file has, because the next records go to another file.
     pub(crate) fn forget(&mut self) {
-        self.known = Known::default();
+        self.known = FileDictionary::default();
         self.forget_interned();
     }
 
     /// The strings and symbols that the file has.
-    pub(crate) fn known(&self) -> &Known {
+    pub(crate) fn known(&self) -> &FileDictionary {
         &self.known
     }
 
@@ -193,7 +193,7 @@ impl<W: Write> Writer<W> {
     /// Forgets the numbers of definitions and threads. No event may be waiting.
     pub(crate) fn forget_interned(&mut self) {
         debug_assert_eq!(self.waiting, 0, "a block refers to what is forgotten");
-        self.interned = Interned::new(self.magic);
+        self.interned = Interner::new(self.magic);
     }
 
     /// Like [`Writer::event`], but the event has the numbers of its definition and thread.

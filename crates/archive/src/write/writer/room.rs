@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
-    use crate::write::alike::{Alike, WordValues};
+    use crate::write::event_run::{EventRun, WordValues};
     use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef};
 
     fn word() -> impl Strategy<Value = u64> {
@@ -198,7 +198,7 @@ mod tests {
                 ..RawThread::default()
             });
             let threads: Vec<_> = threads.map(|row| writer.interned.thread(&row)).collect();
-            let alike = Alike {
+            let alike = EventRun {
                 definition,
                 events: AlikeEvents {
                     ticks: &ticks,

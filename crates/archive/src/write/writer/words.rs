@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{BLOCK, Form, MOST_WEIGHT, Writer};
-use crate::write::alike::{Alike, WordValues, weight_of_words};
+use crate::write::event_run::{EventRun, WordValues, weight_of_words};
 
 impl<W: Write> Writer<W> {
     /// Whether events wait for others to fill a block.
@@ -23,7 +23,7 @@ impl<W: Write> Writer<W> {
     /// Like [`Writer::log`] in a writer of blocks, for events that have words in place of arguments
     /// and payload. All of their values are there, and they fit into the block.
     #[inline]
-    pub(crate) fn log_words(&mut self, alike: &Alike, values: &WordValues) -> io::Result<()> {
+    pub(crate) fn log_words(&mut self, alike: &EventRun, values: &WordValues) -> io::Result<()> {
         let (count, entries) = (alike.len(), alike.events.entries);
         self.uses_room(entries, count - 1);
         for run in alike.events.runs {
@@ -55,7 +55,7 @@ mod tests {
         let mut event = RawEvent::default();
         event.definition.event = Some(number);
         let words: Vec<u8> = (0..count).flat_map(|i| (i as f64).to_le_bytes()).collect();
-        let alike = Alike {
+        let alike = EventRun {
             definition: writer.interned.event(&event).definition,
             events: AlikeEvents {
                 ticks: &[number],

@@ -146,7 +146,7 @@ fn durations_are_corrected_and_cut_to_the_highest() {
         ..options(1000)
     };
     let fixed = IntervalOptions {
-        shape: Shape {
+        shape: HistogramShape {
             digits: 2,
             highest: Some(500),
         },

@@ -177,7 +177,7 @@ fn histograms_of_floating_point_numbers_are_read_in_their_unit() {
         let log = line(&floats(values, ratio));
         let mut reader = LogReader::new(log.as_bytes(), options);
         match reader.next().unwrap() {
-            Ok(Entry::Interval(one)) => Ok((counts(&one.histogram), reader.guesses())),
+            Ok(LogEntry::Interval(one)) => Ok((counts(&one.histogram), reader.guesses())),
             Ok(other) => panic!("{other:?}"),
             Err(error) => Err(error.to_string()),
         }

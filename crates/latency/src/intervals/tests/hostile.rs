@@ -234,7 +234,7 @@ fn counts_that_cannot_be_are_refused() {
     };
     let found = read(line(header, &most).as_bytes(), ReaderOptions::default());
     assert_eq!(found[0].histogram.len(), HIGHEST);
-    assert_eq!(Row::from(&found[0].histogram).count, HIGHEST);
+    assert_eq!(SummaryRow::from(&found[0].histogram).count, HIGHEST);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn damaged_lines_are_reported_with_their_numbers_and_passed_over() {
     let entries = reader.by_ref().map(|entry| entry.unwrap());
     assert_eq!(
         entries
-            .filter(|entry| matches!(entry, Entry::Interval(_)))
+            .filter(|entry| matches!(entry, LogEntry::Interval(_)))
             .count(),
         2
     );
@@ -332,8 +332,8 @@ proptest! {
         let rules = if java { TimeRules::Java } else { TimeRules::Plain };
         let options = ReaderOptions { rules, most_histogram: 1 << 20, ..ReaderOptions::default() };
         for entry in LogReader::new(&log[..], options) {
-            if let Ok(Entry::Interval(interval)) = entry {
-                let _ = (Row::from(&interval.histogram), interval.end(), interval.offset());
+            if let Ok(LogEntry::Interval(interval)) = entry {
+                let _ = (SummaryRow::from(&interval.histogram), interval.end(), interval.offset());
             }
         }
     }
@@ -359,9 +359,9 @@ proptest! {
         let line = line(header, &counts);
         let options = ReaderOptions { most_histogram: 1 << 18, ..ReaderOptions::default() };
         for entry in LogReader::new(line.as_bytes(), options) {
-            if let Ok(Entry::Interval(interval)) = entry {
+            if let Ok(LogEntry::Interval(interval)) = entry {
                 let histogram = &interval.histogram;
-                let row = Row::from(histogram);
+                let row = SummaryRow::from(histogram);
                 let _ = (spark_line(histogram, (1, 1 << 40), 8), corrected(histogram, 1_000));
                 let mut text = Vec::new();
                 Distribution::default().write(histogram, &mut text).unwrap();

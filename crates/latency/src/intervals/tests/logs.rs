@@ -93,10 +93,10 @@ fn entries_come_as_they_stand() {
     let entries: Vec<_> = reader
         .by_ref()
         .map(|entry| match entry.unwrap() {
-            Entry::Comment(comment) => comment,
-            Entry::StartTime(time) => format!("start {}", time / SECOND as i64),
-            Entry::BaseTime(time) => format!("base {}", time / SECOND as i64),
-            Entry::Interval(interval) => {
+            LogEntry::Comment(comment) => comment,
+            LogEntry::StartTime(time) => format!("start {}", time / SECOND as i64),
+            LogEntry::BaseTime(time) => format!("base {}", time / SECOND as i64),
+            LogEntry::Interval(interval) => {
                 format!(
                     "{} +{}",
                     interval.start / SECOND,
@@ -166,7 +166,7 @@ proptest! {
         base in prop::option::of(0_u64..2_000_000_000),
         digits in 1_u8..=3,
     ) {
-        let shape = Shape { digits, highest: None };
+        let shape = HistogramShape { digits, highest: None };
         let mut start = base.unwrap_or(0) * SECOND;
         let mut intervals = Vec::new();
         for (tag, pause, length, values) in written {
@@ -195,7 +195,7 @@ proptest! {
             prop_assert_eq!((ours.max(), ours.min()), (theirs.max(), theirs.min()));
             prop_assert_eq!(ours.sigfig(), digits);
             prop_assert_eq!(ours.high(), theirs.high());
-            prop_assert_eq!(Row::from(ours), Row::from(theirs));
+            prop_assert_eq!(SummaryRow::from(ours), SummaryRow::from(theirs));
         }
         // And written again, it is the same log.
         prop_assert_eq!(log(&header, &found), log(&header, &intervals));

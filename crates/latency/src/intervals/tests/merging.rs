@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use super::*;
 
 /// The intervals of what was read.
-fn intervals_of(entries: impl Iterator<Item = Result<Entry>>) -> impl Iterator<Item = Interval> {
+fn intervals_of(entries: impl Iterator<Item = Result<LogEntry>>) -> impl Iterator<Item = Interval> {
     entries.filter_map(|entry| match entry.unwrap() {
-        Entry::Interval(interval) => Some(interval),
+        LogEntry::Interval(interval) => Some(interval),
         _ => None,
     })
 }
@@ -111,7 +111,7 @@ fn an_error_comes_once_and_the_others_go_on() {
     let readers = [damaged, whole]
         .map(|log| LogReader::new(std::io::Cursor::new(log), ReaderOptions::default()));
     let found: Vec<_> = merge(readers)
-        .filter(|entry| !matches!(entry, Ok(Entry::Comment(_))))
+        .filter(|entry| !matches!(entry, Ok(LogEntry::Comment(_))))
         .collect();
     assert!(matches!(found[0], Err(Error::Line { number: 1, .. })));
     let counts = intervals_of(found.into_iter().skip(1)).map(|one| one.histogram.len());
@@ -132,7 +132,7 @@ fn more_tags_than_fit_are_an_error() {
         summaries.add(last),
         Err(Error::TooManyTags { .. })
     ));
-    let merged: Vec<_> = merge([many.into_iter().map(|one| Ok(Entry::Interval(one)))]).collect();
+    let merged: Vec<_> = merge([many.into_iter().map(|one| Ok(LogEntry::Interval(one)))]).collect();
     assert!(matches!(merged[0], Err(Error::TooManyTags { .. })));
     assert_eq!(merged.len(), MOST_TAGS + 1);
 }
@@ -142,11 +142,11 @@ fn words(logs: &[&str]) -> Vec<String> {
     let readers = logs
         .iter()
         .map(|log| LogReader::new(log.as_bytes(), ReaderOptions::default()));
-    let word = |entry: Result<Entry>| match entry.unwrap() {
-        Entry::Comment(text) => text,
-        Entry::StartTime(time) => format!("start {}", time / SECOND as i64),
-        Entry::BaseTime(time) => format!("base {}", time / SECOND as i64),
-        Entry::Interval(one) => format!(
+    let word = |entry: Result<LogEntry>| match entry.unwrap() {
+        LogEntry::Comment(text) => text,
+        LogEntry::StartTime(time) => format!("start {}", time / SECOND as i64),
+        LogEntry::BaseTime(time) => format!("base {}", time / SECOND as i64),
+        LogEntry::Interval(one) => format!(
             "{} at {} from {}",
             one.histogram.len(),
             one.start / SECOND,

@@ -20,7 +20,7 @@ const MILLISECOND: u64 = 1_000_000;
 
 /// The histogram of these durations.
 fn histogram(values: &[u64]) -> hdrhistogram::Histogram<u64> {
-    let mut histogram = Shape::default().histogram().unwrap();
+    let mut histogram = HistogramShape::default().histogram().unwrap();
     for &value in values {
         histogram.record(value).unwrap();
     }

@@ -28,8 +28,8 @@ proptest! {
     ) {
         starts.sort_unstable();
         let moment = |(absolute, at): (bool, u64)| match absolute {
-            true => Moment::Absolute((START + at) * SECOND),
-            false => Moment::Offset((at * SECOND) as i64),
+            true => TimePoint::Absolute((START + at) * SECOND),
+            false => TimePoint::Offset((at * SECOND) as i64),
         };
         let options = ReaderOptions {
             rules: if java { TimeRules::Java } else { TimeRules::Plain },
@@ -50,7 +50,7 @@ proptest! {
 fn java_stops_behind_the_range() {
     let mut log = logged(&[1, 5]);
     log.extend(logged(&[2]));
-    let to = Some(Moment::Offset(3 * SECOND as i64));
+    let to = Some(TimePoint::Offset(3 * SECOND as i64));
     let count = |rules| {
         let range = TimeRange { from: None, to };
         read(

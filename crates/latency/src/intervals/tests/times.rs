@@ -73,7 +73,7 @@ fn each_case_is_as_the_table_says() {
 fn guessed(log: &str) -> (Guesses, Vec<u64>) {
     let mut reader = LogReader::new(log.as_bytes(), ReaderOptions::default());
     let starts = reader.by_ref().filter_map(|entry| match entry.unwrap() {
-        Entry::Interval(interval) => Some(interval.start / SECOND),
+        LogEntry::Interval(interval) => Some(interval.start / SECOND),
         _ => None,
     });
     let starts = starts.collect();

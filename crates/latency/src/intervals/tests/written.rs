@@ -1,14 +1,14 @@
 //! Tests what is written of intervals: tables and distributions.
 
 use super::*;
-use crate::spans::Unit;
+use crate::spans::ValueUnit;
 
 fn table(format: TableFormat) -> String {
     let mut summaries = Summaries::default();
-    let mut table = Table::new(
+    let mut table = IntervalTable::new(
         Vec::new(),
         format,
-        Unit::Nanoseconds,
+        ValueUnit::Nanoseconds,
         (1_000, 1_000_000_000),
     )
     .unwrap();
@@ -119,7 +119,8 @@ fn a_distribution_comes_to_all_durations() {
 fn no_tag_commands_a_terminal() {
     let row = |format| {
         let range = (1_000, 1_000_000);
-        let mut table = Table::new(Vec::new(), format, Unit::Nanoseconds, range).unwrap();
+        let mut table =
+            IntervalTable::new(Vec::new(), format, ValueUnit::Nanoseconds, range).unwrap();
         let tag = Some("a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}");
         table.interval(&interval(tag, 0, 1, &[5])).unwrap();
         String::from_utf8(table.into_inner()).unwrap()

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use timeline::{Attached, FollowFrom, Priority, SpanKey, Timeline, event};
 use timeline_search::{Expression, Query};
 
-use crate::triggers::{Condition, Fired, Triggers};
+use crate::triggers::{Condition, Firing, Triggers};
 
 /// Only a span's begins and ends need no more than their entries.
 const CONDITIONS: [&[&str]; 3] = [
@@ -51,7 +51,7 @@ type What = (
     bool,
 );
 
-fn what(fired: Fired) -> What {
+fn what(fired: Firing) -> What {
     (
         fired.condition,
         fired.name,

@@ -12,8 +12,8 @@ mod streams;
 use timeline::Event;
 use timeline_search::Query;
 
-use super::{Condition, Fired, Triggers};
-use crate::testing::Definitions;
+use super::{Condition, Firing, Triggers};
+use crate::testing::TestDefinitions;
 pub use crate::testing::event;
 
 /// The events of all tests, by their numbers.
@@ -31,19 +31,19 @@ const MESSAGES: [&str; 5] = [
 ];
 
 /// Their definitions.
-pub fn definitions() -> Definitions {
-    Definitions::of(&MESSAGES)
+pub fn definitions() -> TestDefinitions {
+    TestDefinitions::of(&MESSAGES)
 }
 
 /// An event, or a look at the clock.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum TestStep {
     Event(Event),
     Tick(u64),
 }
 
 /// What a condition fires at these steps.
-pub fn fired(condition: &str, hold: u64, wanted: &Query, steps: &[Step]) -> Vec<Fired> {
+pub fn fired(condition: &str, hold: u64, wanted: &Query, steps: &[TestStep]) -> Vec<Firing> {
     let (source, conditions) = (
         definitions(),
         [Condition::parse(condition).expect(condition)],
@@ -51,10 +51,10 @@ pub fn fired(condition: &str, hold: u64, wanted: &Query, steps: &[Step]) -> Vec<
     let mut triggers = Triggers::new(&conditions, wanted, &source).holding(hold);
     let mut all = Vec::new();
     for step in steps {
-        let mut tell = |one: Fired| all.push(one);
+        let mut tell = |one: Firing| all.push(one);
         match step {
-            Step::Event(event) => triggers.add(event, &mut tell),
-            Step::Tick(now) => triggers.tick(*now, &mut tell),
+            TestStep::Event(event) => triggers.add(event, &mut tell),
+            TestStep::Tick(now) => triggers.tick(*now, &mut tell),
         }
     }
     all
@@ -69,9 +69,9 @@ fn a_gap_before_an_event_without_a_time_is_a_gap() {
             ..event(TICK, 1, 0, 0)
         };
         [
-            Step::Event(event(BEGIN, 1, second, 1)),
-            Step::Event(unknown),
-            Step::Event(event(END, 1, 3 * second, 1)),
+            TestStep::Event(event(BEGIN, 1, second, 1)),
+            TestStep::Event(unknown),
+            TestStep::Event(event(END, 1, 3 * second, 1)),
         ]
     };
     let all = Query::default();

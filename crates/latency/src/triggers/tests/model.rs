@@ -2,35 +2,35 @@
 
 use timeline::Event;
 
-use super::{BEGIN, END, FINISH, START, Step, TICK};
+use super::{BEGIN, END, FINISH, START, TICK, TestStep};
 
 /// Fired at a time, with a value if that is sure.
-pub type Met = (u64, Option<u64>);
+pub type ModelFiring = (u64, Option<u64>);
 
-fn events(steps: &[Step]) -> impl DoubleEndedIterator<Item = (usize, &Event)> {
+fn events(steps: &[TestStep]) -> impl DoubleEndedIterator<Item = (usize, &Event)> {
     steps
         .iter()
         .enumerate()
         .filter_map(|(place, step)| match step {
-            Step::Event(event) => Some((place, event)),
-            Step::Tick(_) => None,
+            TestStep::Event(event) => Some((place, event)),
+            TestStep::Tick(_) => None,
         })
 }
 
-fn time(step: &Step) -> u64 {
+fn time(step: &TestStep) -> u64 {
     match step {
-        Step::Event(event) => event.ticks,
-        Step::Tick(now) => *now,
+        TestStep::Event(event) => event.ticks,
+        TestStep::Tick(now) => *now,
     }
 }
 
-fn is_gap(step: &Step) -> bool {
-    matches!(step, Step::Event(event) if event.missed > 0)
+fn is_gap(step: &TestStep) -> bool {
+    matches!(step, TestStep::Event(event) if event.missed > 0)
 }
 
 /// Each pair as the places of its begin and of its end. The end is `None` if it never came, or if
 /// something made it void: then that is the place of the latter.
-fn pairs(steps: &[Step], begin: u32, end: u32) -> Vec<(usize, Option<usize>, usize)> {
+fn pairs(steps: &[TestStep], begin: u32, end: u32) -> Vec<(usize, Option<usize>, usize)> {
     let by_key = begin == START;
     let key = |event: &Event| match by_key {
         true => event.args[0],
@@ -45,7 +45,9 @@ fn pairs(steps: &[Step], begin: u32, end: u32) -> Vec<(usize, Option<usize>, usi
                 over = (None, later);
                 break;
             }
-            let Step::Event(other) = step else { continue };
+            let TestStep::Event(other) = step else {
+                continue;
+            };
             if key(other) != key(event) {
                 continue;
             }
@@ -68,7 +70,7 @@ fn pairs(steps: &[Step], begin: u32, end: u32) -> Vec<(usize, Option<usize>, usi
 }
 
 /// Spans of more than `limit`.
-pub fn spans(steps: &[Step], limit: u64, by_key: bool) -> Vec<Met> {
+pub fn spans(steps: &[TestStep], limit: u64, by_key: bool) -> Vec<ModelFiring> {
     let (begin, end) = if by_key {
         (START, FINISH)
     } else {
@@ -79,7 +81,7 @@ pub fn spans(steps: &[Step], limit: u64, by_key: bool) -> Vec<Met> {
         let began = time(&steps[place]);
         let mut between = steps[place..over].iter();
         let late = between.find_map(|step| match step {
-            Step::Tick(now) if now - began > limit => Some(*now),
+            TestStep::Tick(now) if now - began > limit => Some(*now),
             _ => None,
         });
         match (late, closed) {
@@ -105,7 +107,7 @@ pub enum Judged {
 }
 
 /// At the end of each step of a window.
-pub fn windows(steps: &[Step], length: u64, hold: u64, judged: &Judged) -> Vec<Met> {
+pub fn windows(steps: &[TestStep], length: u64, hold: u64, judged: &Judged) -> Vec<ModelFiring> {
     let step = length / 10;
     let (Some(first), Some(last)) = (steps.first().map(time), steps.last().map(time)) else {
         return Vec::new();
@@ -114,11 +116,11 @@ pub fn windows(steps: &[Step], length: u64, hold: u64, judged: &Judged) -> Vec<M
     for end in (first / step + 1)..=(last / step) {
         let is_in = |time: u64| time / step < end && time / step + 10 >= end;
         // All gaps that were known when this was judged.
-        let judges = |one: &Step| match one {
-            Step::Event(event) => event.id.0 == TICK,
-            Step::Tick(_) => true,
+        let judges = |one: &TestStep| match one {
+            TestStep::Event(event) => event.id.0 == TICK,
+            TestStep::Tick(_) => true,
         };
-        let is_judged = |one: &&Step| judges(one) && time(one) / step >= end;
+        let is_judged = |one: &&TestStep| judges(one) && time(one) / step >= end;
         let place = steps.iter().position(|one| is_judged(&one));
         let before = &steps[..=place.unwrap_or(steps.len() - 1)];
         let gaps = before.iter().filter(|one| is_gap(one));
@@ -163,15 +165,15 @@ pub fn windows(steps: &[Step], length: u64, hold: u64, judged: &Judged) -> Vec<M
 }
 
 /// No `TICK` for so long.
-pub fn missing(steps: &[Step], least: u64) -> Vec<Met> {
+pub fn missing(steps: &[TestStep], least: u64) -> Vec<ModelFiring> {
     let Some(first) = steps.first() else {
         return Vec::new();
     };
     let (mut since, mut told, mut met) = (time(first), false, Vec::new());
     for step in steps {
-        let is_one = matches!(step, Step::Event(event) if event.id.0 == TICK);
+        let is_one = matches!(step, TestStep::Event(event) if event.id.0 == TICK);
         // Others do not come to the condition.
-        let is_seen = is_one || matches!(step, Step::Tick(_));
+        let is_seen = is_one || matches!(step, TestStep::Tick(_));
         if is_gap(step) {
             (since, told) = (time(step), false);
         }

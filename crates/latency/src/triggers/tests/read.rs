@@ -4,16 +4,16 @@ use proptest::prelude::*;
 
 use crate::spans::Measure;
 use crate::triggers::Condition;
-use crate::triggers::kind::{Comparison, Kind, Percentile};
+use crate::triggers::kind::{Comparison, ConditionKind, Percentile};
 
-fn kind(text: &str) -> Kind {
+fn kind(text: &str) -> ConditionKind {
     let read = Condition::parse(text);
     read.unwrap_or_else(|error| panic!("{text}: {error}")).kind
 }
 
 #[test]
 fn spans_are_read() {
-    let Kind::Span { measure, limit } = kind("span engine.breath > 1.5ms") else {
+    let ConditionKind::Span { measure, limit } = kind("span engine.breath > 1.5ms") else {
         panic!("no span");
     };
     assert_eq!(measure, Measure::Spans("engine.breath".into()));
@@ -39,7 +39,7 @@ fn spans_are_read() {
         ),
         ("span 'a..b' >= 2s", Measure::Spans("a..b".into())),
     ] {
-        let Kind::Span { measure, limit } = kind(text) else {
+        let ConditionKind::Span { measure, limit } = kind(text) else {
             panic!("{text}");
         };
         assert_eq!(measure, expected, "{text}");
@@ -65,7 +65,7 @@ fn windows_are_read() {
             10_000_000_000,
         ),
     ] {
-        let Kind::Percentile {
+        let ConditionKind::Percentile {
             measure,
             percentile,
             window,
@@ -81,7 +81,7 @@ fn windows_are_read() {
             (Comparison::Less, 2_000_000)
         );
     }
-    let Kind::Percentile { measure, .. } = kind("max(span, 1s) > 1ms") else {
+    let ConditionKind::Percentile { measure, .. } = kind("max(span, 1s) > 1ms") else {
         panic!("no percentile");
     };
     assert_eq!(measure, Measure::Spans("span".into()));
@@ -91,7 +91,7 @@ fn windows_are_read() {
         ("rate(net.*) <= 30 / min", 0.5),
         ("rate(net.*) <= 1.5M/s", 1.5e6),
     ] {
-        let Kind::Rate { events, limit, .. } = kind(text) else {
+        let ConditionKind::Rate { events, limit, .. } = kind(text) else {
             panic!("{text}");
         };
         assert_eq!(
@@ -104,12 +104,13 @@ fn windows_are_read() {
 
 #[test]
 fn events_are_read() {
-    let Kind::Event(query) = kind("event net.got where bytes > 4KiB && name ~ \"eth\"") else {
+    let ConditionKind::Event(query) = kind("event net.got where bytes > 4KiB && name ~ \"eth\"")
+    else {
         panic!("no event");
     };
     assert_eq!((query.events.len(), query.expressions.len()), (1, 1));
-    assert!(matches!(kind("event net.got"), Kind::Event(_)));
-    let Kind::Missing { events, time } = kind(" missing net.got for 100ms ") else {
+    assert!(matches!(kind("event net.got"), ConditionKind::Event(_)));
+    let ConditionKind::Missing { events, time } = kind(" missing net.got for 100ms ") else {
         panic!("none missing");
     };
     assert_eq!((events.as_str(), time), ("net.got", 100_000_000));

@@ -3,7 +3,7 @@
 use timeline_search::Query;
 
 use super::{BEGIN, END, FINISH, START, TICK, definitions, event};
-use crate::triggers::{Condition, Fired, Seen, Triggers};
+use crate::triggers::{Condition, Firing, FiringValue, Triggers};
 
 const MILLISECOND: u64 = 1_000_000;
 const START_TIME: u64 = 1_000 * MILLISECOND;
@@ -11,7 +11,7 @@ const START_TIME: u64 = 1_000 * MILLISECOND;
 /// A stream of events and looks at the clock, at so many milliseconds.
 struct Stream<'a> {
     triggers: Triggers<'a>,
-    fired: Vec<Fired>,
+    fired: Vec<Firing>,
 }
 
 impl Stream<'_> {
@@ -38,9 +38,9 @@ impl Stream<'_> {
             (&self.fired[number].name, self.fired[number].begin)
         );
         match still.seen {
-            Seen::Nanoseconds(nanos) => Some(nanos as f64 / MILLISECOND as f64),
-            Seen::PerSecond(rate) => Some(rate),
-            Seen::Event => panic!("an event lasts"),
+            FiringValue::Nanoseconds(nanos) => Some(nanos as f64 / MILLISECOND as f64),
+            FiringValue::PerSecond(rate) => Some(rate),
+            FiringValue::Event => panic!("an event lasts"),
         }
     }
 }

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use timeline::Event;
 use timeline_search::{Expression, Query};
 
-use super::model::{self, Judged, Met};
-use super::{BEGIN, END, FINISH, START, Step, TICK, event, fired};
-use crate::triggers::{Fired, Seen};
+use super::model::{self, Judged, ModelFiring};
+use super::{BEGIN, END, FINISH, START, TICK, TestStep, event, fired};
+use crate::triggers::{Firing, FiringValue};
 
 /// Steps of random lengths: events of two threads and two keys, looks at the clock, and gaps.
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<TestStep>> {
     let step = (0_u32..7, 1_u32..3, 0_u64..400_000, 1_i64..3, 0_u32..40);
     prop::collection::vec(step, 1..60).prop_map(|all| {
         let mut now = 1_000_000_000;
@@ -17,17 +17,17 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             // Some pauses are much longer than any window.
             now += if luck == 0 { pause * 100 } else { pause };
             if kind > TICK {
-                return Step::Tick(now);
+                return TestStep::Tick(now);
             }
             let missed = u64::from(luck == 1);
-            Step::Event(Event {
+            TestStep::Event(Event {
                 missed,
                 ..event(kind, thread, now, key)
             })
         });
-        let made: Vec<Step> = made.collect();
+        let made: Vec<TestStep> = made.collect();
         // So that the first moment that is seen is that of the first step, for all conditions.
-        [Step::Tick(1_000_000_000)]
+        [TestStep::Tick(1_000_000_000)]
             .into_iter()
             .chain(made)
             .collect()
@@ -35,16 +35,16 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// The times, and the values that the model knows.
-fn met(fired: Vec<Fired>, model: &[Met]) -> Vec<Met> {
+fn met(fired: Vec<Firing>, model: &[ModelFiring]) -> Vec<ModelFiring> {
     let values = model
         .iter()
         .map(|(_, value)| value)
         .chain([&None].into_iter().cycle());
-    let mut all: Vec<Met> = fired
+    let mut all: Vec<ModelFiring> = fired
         .into_iter()
         .zip(values)
         .map(|(one, value)| match one.seen {
-            Seen::Nanoseconds(nanos) => (one.time, value.map(|_| nanos)),
+            FiringValue::Nanoseconds(nanos) => (one.time, value.map(|_| nanos)),
             _ => (one.time, None),
         })
         .collect();
@@ -53,13 +53,13 @@ fn met(fired: Vec<Fired>, model: &[Met]) -> Vec<Met> {
 }
 
 /// With a last look at the clock, when nothing is in any window.
-fn with_end(mut steps: Vec<Step>) -> Vec<Step> {
+fn with_end(mut steps: Vec<TestStep>) -> Vec<TestStep> {
     let last = match steps.last() {
-        Some(Step::Event(event)) => event.ticks,
-        Some(Step::Tick(now)) => *now,
+        Some(TestStep::Event(event)) => event.ticks,
+        Some(TestStep::Tick(now)) => *now,
         None => 0,
     };
-    steps.push(Step::Tick(last + 15_000_000));
+    steps.push(TestStep::Tick(last + 15_000_000));
     steps
 }
 
@@ -74,8 +74,8 @@ proptest! {
         };
         let expected = model::spans(&steps, 500_000, by_key);
         let found = fired(condition, 0, &Query::default(), &steps);
-        let mut found: Vec<Met> = found.into_iter().map(|one| match one.seen {
-            Seen::Nanoseconds(nanos) => (one.time, Some(nanos)),
+        let mut found: Vec<ModelFiring> = found.into_iter().map(|one| match one.seen {
+            FiringValue::Nanoseconds(nanos) => (one.time, Some(nanos)),
             _ => (one.time, None),
         }).collect();
         found.sort_unstable();
@@ -102,12 +102,12 @@ proptest! {
     ) {
         // A histogram knows durations to a thousandth: none is as near to the limit.
         let coarse = |time: u64| time / 50_000 * 50_000;
-        let steps: Vec<Step> = with_end(steps).into_iter().map(|step| match step {
-            Step::Event(one) => Step::Event(Event {
+        let steps: Vec<TestStep> = with_end(steps).into_iter().map(|step| match step {
+            TestStep::Event(one) => TestStep::Event(Event {
                 missed: one.missed,
                 ..event(one.id.0, one.thread.0, coarse(one.ticks), one.args[0])
             }),
-            Step::Tick(now) => Step::Tick(coarse(now)),
+            TestStep::Tick(now) => TestStep::Tick(coarse(now)),
         }).collect();
         let judged = Judged::Percentile(percent, 625_000);
         let expected = model::windows(&steps, 5_000_000, hold, &judged);
@@ -116,7 +116,7 @@ proptest! {
             _ => format!("p{percent}(t.job, 5ms) > 625us"),
         };
         let found = met(fired(&condition, hold, &Query::default(), &steps), &expected);
-        let known = |met: &[Met]| met.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+        let known = |met: &[ModelFiring]| met.iter().map(|(at, _)| *at).collect::<Vec<_>>();
         prop_assert_eq!(known(&found), known(&expected));
         for ((_, found), (_, expected)) in found.iter().zip(&expected) {
             let (found, expected) = (found.expect("a value"), expected.expect("a value"));
@@ -133,21 +133,21 @@ proptest! {
     }
 }
 
-fn at(id: u32, time: u64) -> Step {
-    Step::Event(event(id, 1, time, 5))
+fn at(id: u32, time: u64) -> TestStep {
+    TestStep::Event(event(id, 1, time, 5))
 }
 
 #[test]
 fn a_span_that_hangs_fires_once_with_its_thread() {
     let steps = [
         at(BEGIN, 1_000),
-        Step::Tick(2_000),
-        Step::Tick(2_001),
-        Step::Tick(9_000),
+        TestStep::Tick(2_000),
+        TestStep::Tick(2_001),
+        TestStep::Tick(9_000),
         at(END, 10_000),
         at(START, 20_000),
-        Step::Tick(21_000),
-        Step::Tick(21_001),
+        TestStep::Tick(21_000),
+        TestStep::Tick(21_001),
         at(FINISH, 40_000),
     ];
     let found = fired("span t.* > 1us", 0, &Query::default(), &steps);
@@ -155,11 +155,11 @@ fn a_span_that_hangs_fires_once_with_its_thread() {
         panic!("{found:?}");
     };
     assert_eq!((hung.name.as_str(), hung.time), ("t.job", 2_001));
-    assert_eq!(hung.seen, Seen::Nanoseconds(1_001));
+    assert_eq!(hung.seen, FiringValue::Nanoseconds(1_001));
     assert_eq!((hung.begin, hung.end), (Some(1_000), None));
     assert_eq!(hung.thread.as_ref().map(|thread| thread.tid), Some(1));
     assert_eq!((keyed.name.as_str(), keyed.begin), ("t.call", Some(20_000)));
-    assert_eq!(keyed.seen, Seen::Nanoseconds(1_001));
+    assert_eq!(keyed.seen, FiringValue::Nanoseconds(1_001));
     assert!(keyed.thread.is_none() && keyed.key.is_some());
     // Short spans are short only once they have ended.
     let found = fired("span t.job < 1ms", 0, &Query::default(), &steps);
@@ -190,19 +190,19 @@ fn two_events_make_a_span_and_values_make_an_event() {
 fn filters_are_about_the_end() {
     let spans = |id: i64| {
         [(BEGIN, 1_000, id), (END, 9_000, 7)]
-            .map(|(event_id, time, value)| Step::Event(event(event_id, 1, time, value)))
+            .map(|(event_id, time, value)| TestStep::Event(event(event_id, 1, time, value)))
     };
     let wanted = |text: &str| Query {
         expressions: vec![Expression::parse(text).expect(text)],
         ..Query::default()
     };
     let count =
-        |text: &str, steps: &[Step]| fired("span t.job > 1us", 0, &wanted(text), steps).len();
+        |text: &str, steps: &[TestStep]| fired("span t.job > 1us", 0, &wanted(text), steps).len();
     assert_eq!(count("n == 7", &spans(3)), 1);
     assert_eq!(count("n == 3", &spans(3)), 0);
     // Nobody knows the end of one that is open.
     assert_eq!(
-        count("n == 3", &[spans(3)[0].clone(), Step::Tick(99_000)]),
+        count("n == 3", &[spans(3)[0].clone(), TestStep::Tick(99_000)]),
         0
     );
 }

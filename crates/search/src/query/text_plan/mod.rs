@@ -3,14 +3,14 @@
 //! The text of a template, or of a format of printf, is known, and of most values by which bytes
 //! they are shown (parts.rs). So a text can stand only at some places of the message: `tcp(10)`
 //! only where the template has an argument whose name ends in `tcp`, and only if its value is 10;
-//! `port 22 on` only where a format has `port %d on`, or in a text that has it. wanted.rs says what
-//! that asks of a value, and rows.rs finds the events of a block that have such values.
+//! `port 22 on` only where a format has `port %d on`, or in a text that has it. value_test.rs says
+//! what that asks of a value, and rows.rs finds the events of a block that have such values.
 
 mod parts;
 mod rows;
 #[cfg(test)]
 mod tests;
-mod wanted;
+mod value_test;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -18,15 +18,15 @@ use std::cmp::Reverse;
 use timeline::{Definition, Syntax};
 use timeline_archive::ShapeValues;
 
-use self::parts::{Part, Shown, parts};
-use self::wanted::{Exactly, How, Wanted};
+use self::parts::{TextPart, ValueText, parts};
+use self::value_test::{Exactly, How, ValueTest};
 use super::Needle;
 
 #[cfg(test)]
-use self::parts::Told;
+use self::parts::TextColumn;
 pub use self::rows::Rows;
 #[cfg(test)]
-use self::wanted::Held;
+use self::value_test::EventValue;
 
 /// Most ways in which a text may stand in a message. If there are more, the message itself tells.
 const MOST: usize = 64;
@@ -45,7 +45,7 @@ pub enum TextPlan<'q> {
 }
 
 /// What values must be, if a text stands at a place of the message.
-type Way<'q> = Vec<Wanted<'q>>;
+type Way<'q> = Vec<ValueTest<'q>>;
 
 impl<'q> TextPlan<'q> {
     pub fn new(texts: &'q [Needle], definition: &Definition, values: &ShapeValues) -> TextPlan<'q> {
@@ -68,9 +68,9 @@ impl<'q> TextPlan<'q> {
 
     /// Whether a message may have all texts. `held` returns the value at a position.
     #[cfg(test)]
-    fn may_be<'v>(&self, held: impl Fn(Told) -> Option<Held<'v>>) -> bool {
+    fn may_be<'v>(&self, held: impl Fn(TextColumn) -> Option<EventValue<'v>>) -> bool {
         let mut buffer = Vec::new();
-        let mut is = |wanted: &Wanted| {
+        let mut is = |wanted: &ValueTest| {
             let held = held(wanted.told);
             held.is_none_or(|held| wanted.is(held, &mut buffer))
         };
@@ -86,7 +86,7 @@ impl<'q> TextPlan<'q> {
 
 /// The ways in which a text may be in a message; none if it cannot. `None` if it may be whatever
 /// the values are, or if only the message tells.
-fn ways<'q>(parts: &[Part], needle: &'q Needle, syntax: Syntax) -> Option<Vec<Way<'q>>> {
+fn ways<'q>(parts: &[TextPart], needle: &'q Needle, syntax: Syntax) -> Option<Vec<Way<'q>>> {
     let text = needle.as_text().filter(|text| !text.is_empty())?;
     // By these a text is shown that was cut, or is no UTF-8.
     if syntax == Syntax::Printf && text.contains(['\u{2026}', char::REPLACEMENT_CHARACTER]) {
@@ -111,10 +111,10 @@ fn ways<'q>(parts: &[Part], needle: &'q Needle, syntax: Syntax) -> Option<Vec<Wa
     };
     for (number, part) in parts.iter().enumerate() {
         match part {
-            Part::Text(from) => {
+            TextPart::Text(from) => {
                 (0..from.len()).for_each(|at| search.from((number, at), text, &mut Way::new()));
             }
-            Part::Value(shown) => search.beginning_within(number, shown, text),
+            TextPart::Value(shown) => search.beginning_within(number, shown, text),
         }
         let is_any = search.ways.iter().any(Vec::is_empty);
         if is_any || search.ways.len() > MOST || search.steps == 0 {
@@ -129,15 +129,15 @@ fn ways<'q>(parts: &[Part], needle: &'q Needle, syntax: Syntax) -> Option<Vec<Wa
 }
 
 /// A part with small letters for all that have one in ASCII.
-fn fold<'t>(part: &Part<'t>) -> Part<'t> {
+fn fold<'t>(part: &TextPart<'t>) -> TextPart<'t> {
     match part {
-        Part::Text(text) => {
+        TextPart::Text(text) => {
             // These two have one as well: the sign of Kelvin, and the long s.
             let text = String::from_utf8_lossy(text);
             let text = text.replace('\u{212a}', "k").replace('\u{17f}', "s");
-            Part::Text(Cow::Owned(text.to_ascii_lowercase().into_bytes()))
+            TextPart::Text(Cow::Owned(text.to_ascii_lowercase().into_bytes()))
         }
-        Part::Value(shown) => Part::Value(Box::new(Shown {
+        TextPart::Value(shown) => TextPart::Value(Box::new(ValueText {
             bytes: shown.bytes.folded(),
             told: shown.told,
         })),
@@ -146,7 +146,7 @@ fn fold<'t>(part: &Part<'t>) -> Part<'t> {
 
 /// Looks for a text in the parts of a message.
 struct Search<'p, 'q> {
-    parts: &'p [Part<'p>],
+    parts: &'p [TextPart<'p>],
     needle: &'q Needle,
     ways: Vec<Way<'q>>,
     /// How many more parts are looked at.
@@ -155,10 +155,10 @@ struct Search<'p, 'q> {
 
 impl<'q> Search<'_, 'q> {
     /// Adds the ways in which a text begins within a value.
-    fn beginning_within(&mut self, number: usize, shown: &Shown, text: &[u8]) {
+    fn beginning_within(&mut self, number: usize, shown: &ValueText, text: &[u8]) {
         let like = |how, text: &[u8]| {
             let told = shown.told.into_iter();
-            told.map(|told| Wanted::like(told, how, text, self.needle))
+            told.map(|told| ValueTest::like(told, how, text, self.needle))
                 .collect::<Way>()
         };
         let run = shown.bytes.run(text);
@@ -184,7 +184,7 @@ impl<'q> Search<'_, 'q> {
             return;
         };
         let shown = match part {
-            Part::Text(text) => {
+            TextPart::Text(text) => {
                 let text = &text[at..];
                 let count = text.len().min(rest.len());
                 if text[..count] == rest[..count] {
@@ -192,13 +192,13 @@ impl<'q> Search<'_, 'q> {
                 }
                 return;
             }
-            Part::Value(shown) => shown,
+            TextPart::Value(shown) => shown,
         };
         let run = shown.bytes.run(rest);
         if run == rest.len() {
             let wanted = shown
                 .told
-                .map(|told| Wanted::like(told, How::Begins, rest, self.needle));
+                .map(|told| ValueTest::like(told, How::Begins, rest, self.needle));
             self.with(wanted, (number + 1, &[]), way);
             if shown.told.is_none() {
                 return;
@@ -208,7 +208,7 @@ impl<'q> Search<'_, 'q> {
             let (text, rest) = rest.split_at(count);
             let told = shown
                 .told
-                .map(|told| Wanted::exactly(told, text, self.needle));
+                .map(|told| ValueTest::exactly(told, text, self.needle));
             match told {
                 Some(Exactly::Never) => {}
                 None | Some(Exactly::Perhaps) => self.with(None, (number + 1, rest), way),
@@ -220,7 +220,7 @@ impl<'q> Search<'_, 'q> {
     /// Goes on behind a value that must be `wanted`.
     fn with(
         &mut self,
-        wanted: Option<Wanted<'q>>,
+        wanted: Option<ValueTest<'q>>,
         (number, rest): (usize, &[u8]),
         way: &mut Way<'q>,
     ) {

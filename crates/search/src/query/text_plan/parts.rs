@@ -3,43 +3,44 @@
 use std::borrow::Cow;
 
 use timeline::{
-    Definition, Field, FieldType, Format, FormatPart, FormatValue, Piece, Syntax, ValueKind, pieces,
+    Definition, FieldType, Format, FormatPart, FormatValue, Syntax, TemplateField, TemplatePiece,
+    ValueKind, pieces,
 };
 use timeline_archive::ShapeValues;
 
-use crate::query::bounds::Numbers;
+use crate::query::bounds::NumericDomain;
 
 /// A part of a message.
-pub enum Part<'t> {
+pub enum TextPart<'t> {
     Text(Cow<'t, [u8]>),
-    Value(Box<Shown>),
+    Value(Box<ValueText>),
 }
 
 /// How a value is shown.
-pub struct Shown {
+pub struct ValueText {
     /// By these bytes, and by no others.
     pub bytes: ByteSet,
     /// If its column tells its text.
-    pub told: Option<Told>,
+    pub told: Option<TextColumn>,
 }
 
 /// A value whose column tells the text by which it is shown.
 #[derive(Debug, Clone, Copy)]
-pub enum Told {
+pub enum TextColumn {
     /// The value at a position, in base 10, with a sign if it is negative.
-    Number(usize, Numbers),
+    Number(usize, NumericDomain),
     /// An integer, as a format of printf shows it.
     Integer(FormatValue),
     /// The text at a position, as it is.
     Text(usize),
 }
 
-impl Told {
+impl TextColumn {
     /// The position of the value.
     pub fn position(&self) -> usize {
         match self {
-            Told::Number(position, _) | Told::Text(position) => *position,
-            Told::Integer(value) => value.position(),
+            TextColumn::Number(position, _) | TextColumn::Text(position) => *position,
+            TextColumn::Integer(value) => value.position(),
         }
     }
 }
@@ -82,27 +83,27 @@ const DIGITS: &[u8] = b"0123456789-?";
 const FLOAT: &[u8] = b"0123456789+-.eEinfaINFA?";
 const HEX: &[u8] = b"0123456789abcdefxABCDEFX?";
 
-impl Shown {
-    fn as_any() -> Shown {
-        Shown {
+impl ValueText {
+    fn as_any() -> ValueText {
+        ValueText {
             bytes: ByteSet::all(),
             told: None,
         }
     }
 
-    fn by(bytes: ByteSet) -> Shown {
-        Shown { bytes, told: None }
+    fn by(bytes: ByteSet) -> ValueText {
+        ValueText { bytes, told: None }
     }
 
     /// How a template shows the value of a field.
-    fn of_field(field: &Field, position: usize, values: &ShapeValues) -> Shown {
+    fn of_field(field: &TemplateField, position: usize, values: &ShapeValues) -> ValueText {
         let kind = match values {
             ShapeValues::Words(count) if position < *count => Some(ValueKind::Int),
             ShapeValues::Kinds(kinds) => kinds.get(position).copied(),
             _ => None,
         };
         if matches!(kind, Some(ValueKind::Text | ValueKind::LongDouble)) {
-            return Shown::as_any();
+            return ValueText::as_any();
         }
         match (field.kind, kind) {
             (
@@ -116,27 +117,27 @@ impl Shown {
                 | FieldType::U64,
                 kind,
             ) => {
-                let numbers = kind.and_then(|kind| Numbers::of(Some(field.kind), kind));
-                Shown {
+                let numbers = kind.and_then(|kind| NumericDomain::of(Some(field.kind), kind));
+                ValueText {
                     bytes: ByteSet::list(DIGITS),
-                    told: numbers.map(|numbers| Told::Number(position, numbers)),
+                    told: numbers.map(|numbers| TextColumn::Number(position, numbers)),
                 }
             }
-            (FieldType::F32 | FieldType::F64, _) => Shown::by(ByteSet::list(FLOAT)),
-            (FieldType::Hex, _) => Shown::by(ByteSet::list(HEX)),
-            _ => Shown::as_any(),
+            (FieldType::F32 | FieldType::F64, _) => ValueText::by(ByteSet::list(FLOAT)),
+            (FieldType::Hex, _) => ValueText::by(ByteSet::list(HEX)),
+            _ => ValueText::as_any(),
         }
     }
 
     /// How a format of printf shows a value of this kind. Of a value that is not shown because
     /// there are too many bytes before it, there is a `?`.
-    fn of_format(value: FormatValue, kind: ValueKind) -> Shown {
+    fn of_format(value: FormatValue, kind: ValueKind) -> ValueText {
         let told = match kind {
-            _ if value.is_plain_text(kind) => Some(Told::Text(value.position())),
-            _ if value.is_integer(kind) => Some(Told::Integer(value)),
+            _ if value.is_plain_text(kind) => Some(TextColumn::Text(value.position())),
+            _ if value.is_integer(kind) => Some(TextColumn::Integer(value)),
             _ => None,
         };
-        Shown {
+        ValueText {
             bytes: ByteSet::of(|byte| byte == b'?' || value.may_have(kind, byte)),
             told,
         }
@@ -145,7 +146,7 @@ impl Shown {
 
 /// The parts of the messages of a definition whose events have values in this form. `None` if only
 /// the messages tell.
-pub fn parts<'t>(definition: &'t Definition, values: &ShapeValues) -> Option<Vec<Part<'t>>> {
+pub fn parts<'t>(definition: &'t Definition, values: &ShapeValues) -> Option<Vec<TextPart<'t>>> {
     if definition.is_lost || *values == ShapeValues::Payload {
         return None;
     }
@@ -156,14 +157,15 @@ pub fn parts<'t>(definition: &'t Definition, values: &ShapeValues) -> Option<Vec
 }
 
 /// Each value stands between parentheses, by which no other value than a text is shown.
-fn of_template<'t>(definition: &'t Definition, values: &ShapeValues) -> Vec<Part<'t>> {
+fn of_template<'t>(definition: &'t Definition, values: &ShapeValues) -> Vec<TextPart<'t>> {
     let (mut parts, mut position) = (Vec::new(), 0);
-    let literal = |text: &'t str| Part::Text(text.as_bytes().into());
+    let literal = |text: &'t str| TextPart::Text(text.as_bytes().into());
     for piece in pieces(definition.summary()) {
         match piece {
-            Piece::Text(text) => parts.push(literal(text)),
-            Piece::Argument(field) => {
-                let value = Part::Value(Box::new(Shown::of_field(&field, position, values)));
+            TemplatePiece::Text(text) => parts.push(literal(text)),
+            TemplatePiece::Argument(field) => {
+                let value =
+                    TextPart::Value(Box::new(ValueText::of_field(&field, position, values)));
                 parts.extend([literal(field.name), literal("("), value, literal(")")]);
                 position += 1;
             }
@@ -172,7 +174,7 @@ fn of_template<'t>(definition: &'t Definition, values: &ShapeValues) -> Vec<Part
     parts
 }
 
-fn of_format(message: &str, values: &ShapeValues) -> Option<Vec<Part<'static>>> {
+fn of_format(message: &str, values: &ShapeValues) -> Option<Vec<TextPart<'static>>> {
     let format = Format::parse(message);
     // Those of events without a payload are words, and as many as an entry of a ring has. These are
     // the values only if no text or `long double` is among them.
@@ -188,10 +190,10 @@ fn of_format(message: &str, values: &ShapeValues) -> Option<Vec<Part<'static>>> 
         _ => &|_| None,
     };
     let part = |part| match part {
-        FormatPart::Text(text) => Part::Text(text.as_bytes().to_vec().into()),
-        FormatPart::Value(value) => Part::Value(Box::new(match kind(value.position()) {
-            Some(kind) => Shown::of_format(value, kind),
-            None => Shown::as_any(),
+        FormatPart::Text(text) => TextPart::Text(text.as_bytes().to_vec().into()),
+        FormatPart::Value(value) => TextPart::Value(Box::new(match kind(value.position()) {
+            Some(kind) => ValueText::of_format(value, kind),
+            None => ValueText::as_any(),
         })),
     };
     Some(format.parts()?.into_iter().map(part).collect())

@@ -5,7 +5,7 @@
 
 use timeline_archive::{BlockColumns, Places};
 
-use super::wanted::{Held, Wanted};
+use super::value_test::{EventValue, ValueTest};
 use super::{TextPlan, Way};
 
 /// So many events of a shape are tried first. If most of their messages may have the texts, the
@@ -86,7 +86,7 @@ impl<'c, 'a> Rows<'c, 'a> {
     }
 
     /// Leaves those rows of a shape that may have a wanted value.
-    fn keep(&mut self, wanted: &Wanted, shape: usize, rows: &mut Vec<u16>) {
+    fn keep(&mut self, wanted: &ValueTest, shape: usize, rows: &mut Vec<u16>) {
         if rows.is_empty() {
             return;
         }
@@ -108,9 +108,9 @@ impl<'c, 'a> Rows<'c, 'a> {
             let held = match (form, column) {
                 (Some(form), _) => {
                     let time = times.get(usize::from(of_shape[row]));
-                    time.map(|time| Held::Time(form, *time))
+                    time.map(|time| EventValue::Time(form, *time))
                 }
-                (None, column) => column.and_then(|column| Held::of(told, column, row)),
+                (None, column) => column.and_then(|column| EventValue::of(told, column, row)),
             };
             held.is_none_or(|held| wanted.is(held, buffer))
         });

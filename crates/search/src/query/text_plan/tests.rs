@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use timeline::{EventId, Format, Layout, Priority, Value, ValueKind};
 use timeline_archive::TimeForm;
 
-use super::wanted::What;
+use super::value_test::What;
 
 use super::*;
 use crate::Case;
@@ -94,7 +94,7 @@ proptest! {
         let from = from.index(chars.len() + 1);
         let part: String = chars[from..].iter().take(length).collect();
         let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
-        let held = |told: Told| values.get(told.position()).map(|(_, raw)| Held::Raw(*raw));
+        let held = |told: TextColumn| values.get(told.position()).map(|(_, raw)| EventValue::Raw(*raw));
         for text in [part.clone(), part.to_uppercase(), other] {
             let needle = Needle::text(&text, case).unwrap();
             let plan = TextPlan::new(std::slice::from_ref(&needle), &definition, &form);
@@ -171,12 +171,12 @@ impl Given {
         TimeForm::new(TIMED[form], 0).unwrap()
     }
 
-    fn held<'v>(&self, form: &'v TimeForm) -> Held<'v> {
+    fn held<'v>(&self, form: &'v TimeForm) -> EventValue<'v> {
         match self {
-            Given::Number(_, raw) => Held::Raw(*raw),
-            Given::Text(None, _) => Held::Text(b"(null)", false),
-            Given::Text(Some(text), cut) => Held::Text(GIVEN[*text], *cut),
-            Given::Time(_, nanos) => Held::Time(form, *nanos),
+            Given::Number(_, raw) => EventValue::Raw(*raw),
+            Given::Text(None, _) => EventValue::Text(b"(null)", false),
+            Given::Text(Some(text), cut) => EventValue::Text(GIVEN[*text], *cut),
+            Given::Time(_, nanos) => EventValue::Time(form, *nanos),
         }
     }
 }
@@ -224,7 +224,7 @@ proptest! {
         let from = from.index(chars.len() + 1);
         let part: String = chars[from..].iter().take(length).collect();
         let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
-        let held = |told: Told| {
+        let held = |told: TextColumn| {
             let position = told.position();
             Some(values.get(position)?.held(&forms[position]))
         };
@@ -259,7 +259,7 @@ proptest! {
         let needle = Needle::text(&part, Case::Sensitive).unwrap();
         let form = ShapeValues::Words(values.len());
         let plan = TextPlan::new(std::slice::from_ref(&needle), &definition, &form);
-        let held = |told: Told| values.get(told.position()).map(|raw| Held::Raw(*raw));
+        let held = |told: TextColumn| values.get(told.position()).map(|raw| EventValue::Raw(*raw));
         prop_assert!(plan.may_be(held), "{part} {shown} {plan:?}");
     }
 }
@@ -267,7 +267,7 @@ proptest! {
 /// What is said about messages with values in this form: each way in which a text may be in them.
 fn said(definition: &Definition, text: &str, case: Case, form: &ShapeValues) -> Vec<String> {
     let needle = Needle::text(text, case).unwrap();
-    let wanted = |wanted: &Wanted| {
+    let wanted = |wanted: &ValueTest| {
         let position = wanted.told.position();
         match &wanted.what {
             What::Number(number) => format!("{position}={number}"),
@@ -353,8 +353,9 @@ fn values_of_formats_are_told_by_the_text() {
 fn only_values_that_are_shown_so_are_told() {
     let needle = [Needle::text("a(7) b(8)", Case::Sensitive).unwrap()];
     let plan = TextPlan::new(&needle, &definition("$a:u8 $b"), &ShapeValues::Words(4));
-    let is =
-        |a: u64, b: u64| plan.may_be(|told| [a, b].get(told.position()).copied().map(Held::Raw));
+    let is = |a: u64, b: u64| {
+        plan.may_be(|told| [a, b].get(told.position()).copied().map(EventValue::Raw))
+    };
     assert!(is(7, 8));
     assert!(!is(7, 9) && !is(6, 8));
     // A word of eight bits is shown without the others.

@@ -1,12 +1,12 @@
 //! Sums durations up: percentiles of each series, and what plots over time and a heat map show.
 
 use serde::Serialize;
-use timeline_latency::intervals::{Row, Shape, record};
+use timeline_latency::intervals::{HistogramShape, SummaryRow, record};
 use timeline_latency::{Histogram, Series};
 use utoipa::ToSchema;
 
 use super::bins::{Bins, row_begin};
-use super::find::{Asked, each_duration, id, span, unknown};
+use super::find::{DurationFilter, each_duration, id, span, unknown};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
@@ -23,7 +23,7 @@ const POINTS: u32 = 4;
 /// What is summed up.
 #[derive(Debug, Clone)]
 pub struct DurationQuery {
-    pub asked: Asked,
+    pub asked: DurationFilter,
     /// Parts of the time.
     pub columns: u64,
 }
@@ -156,7 +156,7 @@ impl Sums {
         }
         self.counts[series] += 1;
         while self.sums.len() <= series && self.sums.len() < MOST_SERIES {
-            let histogram = Shape::default().histogram();
+            let histogram = HistogramShape::default().histogram();
             self.sums.push(Sum {
                 histogram: histogram.map_err(|error| Error::request(error.to_string()))?,
                 columns: vec![Bins::default(); self.columns as usize],
@@ -240,7 +240,7 @@ fn rows(sums: &Sums) -> std::ops::Range<usize> {
 }
 
 fn object(series: &Series, sum: &Sum, first: usize) -> SeriesObject {
-    let row = Row::from(&sum.histogram);
+    let row = SummaryRow::from(&sum.histogram);
     let [p50, p90, p99, p99_9, p99_99] = row.percentiles;
     let columns = (0_u64..).zip(&sum.columns);
     let columns = columns.filter(|(_, bins)| bins.count > 0);

@@ -4,7 +4,9 @@ use std::cell::Cell;
 
 use timeline::{Definition, Event, Order};
 use timeline_archive::Archive;
-use timeline_latency::{Found, Losses, Matcher, Measure, Open, Series, Wanted, concerns};
+use timeline_latency::{
+    DurationRequest, Losses, Matcher, Measure, Measurement, Open, Series, concerns,
+};
 use timeline_reading::EventsOf;
 use timeline_search::Query;
 
@@ -17,7 +19,7 @@ pub const LONGEST: u64 = timeline_latency::REACH.as_nanos() as u64;
 
 /// Which durations are wanted.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct DurationFilter {
     pub measures: Vec<Measure>,
     /// Those that end from a time on and before another, in nanoseconds since 1970.
     pub range: Option<(u64, u64)>,
@@ -25,7 +27,7 @@ pub struct Asked {
     pub query: Query,
 }
 
-impl Asked {
+impl DurationFilter {
     /// The filters with the range.
     fn query(&self) -> Query {
         let mut query = self.query.clone();
@@ -47,7 +49,7 @@ pub fn id(series: &Series) -> String {
 
 /// What is asked for and is in no definition, in words. To be asked if nothing was found: all of
 /// the log may be read to know.
-pub fn unknown(archive: &Archive, asked: &Asked) -> Vec<String> {
+pub fn unknown(archive: &Archive, asked: &DurationFilter) -> Vec<String> {
     let unknown = asked.measures.iter().filter_map(|one| one.unknown(archive));
     unknown.map(|one| one.to_string()).collect()
 }
@@ -67,18 +69,18 @@ pub fn span(archive: &Archive) -> Option<(u64, u64)> {
 /// If it was cancelled.
 pub fn each_duration(
     version: &Version,
-    asked: &Asked,
+    asked: &DurationFilter,
     cancel: &Cancel,
-    mut each: impl FnMut(&[Series], Found) -> bool,
+    mut each: impl FnMut(&[Series], Measurement) -> bool,
 ) -> Result<(Losses, u64)> {
     let (query, is_enough) = (asked.query(), Cell::new(false));
     let mut matcher = Matcher::new(&asked.measures, &version.archive);
-    let wanted = Wanted {
+    let wanted = DurationRequest {
         longest: LONGEST,
         goes_on: &|| !is_enough.get() && !cancel.is_set(),
-        ..Wanted::new(&query)
+        ..DurationRequest::new(&query)
     };
-    let mut found = |series: &[Series], found: Found| {
+    let mut found = |series: &[Series], found: Measurement| {
         if !is_enough.get() {
             is_enough.set(!each(series, found));
         }
@@ -95,9 +97,9 @@ pub fn each_duration(
 /// If it was cancelled.
 pub fn each_event(
     version: &Version,
-    asked: &Asked,
+    asked: &DurationFilter,
     cancel: &Cancel,
-    mut each: impl FnMut(&Matcher, &Event, &mut Vec<Found>) -> bool,
+    mut each: impl FnMut(&Matcher, &Event, &mut Vec<Measurement>) -> bool,
 ) -> Result<Vec<Open>> {
     let (archive, query) = (&version.archive, asked.query());
     let since = query.since.unwrap_or(0);

@@ -6,19 +6,19 @@ use timeline_latency::Series;
 use timeline_reading::json;
 use utoipa::ToSchema;
 
-use super::find::{Asked, each_duration, id, unknown};
+use super::find::{DurationFilter, each_duration, id, unknown};
 use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
 use crate::read::catalogue::ThreadObject;
 use crate::read::events::Moment;
-use crate::read::names::{Names, Numbers};
+use crate::read::names::{NameNumbers, NameTable};
 
 /// What is listed.
 #[derive(Debug, Clone)]
 pub struct ListQuery {
-    pub asked: Asked,
+    pub asked: DurationFilter,
     /// The id of the series; all if there is none.
     pub series: Option<String>,
     /// The shortest and the longest, in nanoseconds.
@@ -84,7 +84,7 @@ pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<Dur
         true
     })?;
     let count = longest.count;
-    let mut numbers = Numbers::new(&version.archive, Names::default());
+    let mut numbers = NameNumbers::new(&version.archive, NameTable::default());
     let durations = longest.into_sorted().map(|found| {
         let number = numbers.thread((found.thread, found.tid));
         let logger = &numbers.names.threads[number as usize];

@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use timeline::{Event, Source, ThreadRef};
-use timeline_latency::{Found, Matcher, Measure, Open, Series};
+use timeline_latency::{Matcher, Measure, Measurement, Open, Series};
 
-use super::find::{Asked, LONGEST, each_event, id, span};
+use super::find::{DurationFilter, LONGEST, each_event, id, span};
 use super::longest::Longest;
 use super::spans::{Bar, KEYED, OPEN, SpanQuery, Spans};
 use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
-use crate::read::names::{Names, Numbers};
+use crate::read::names::{NameNumbers, NameTable};
 
 /// So many are kept, the longest: 8 MiB.
 const MOST: usize = 200_000;
@@ -28,7 +28,7 @@ const PAUSES: u32 = 20;
 struct LongSpans {
     spans: Vec<LongSpan>,
     series: Vec<String>,
-    names: Names,
+    names: NameTable,
     /// How many there are beyond [`MOST`].
     more: u64,
     /// When they were found, and how long that took.
@@ -99,14 +99,14 @@ impl LongSpans {
     fn find(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<LongSpans> {
         let found = Instant::now();
         let archive = &version.archive;
-        let wanted = Asked {
+        let wanted = DurationFilter {
             measures: vec![Measure::Spans("*".into())],
             range: None,
             query: asked.query.clone(),
         };
-        let mut numbers = Numbers::new(archive, Names::default());
+        let mut numbers = NameNumbers::new(archive, NameTable::default());
         let (mut longest, mut series) = (Longest::new(MOST), Vec::<Series>::new());
-        let mut take = |matcher: &Matcher, event: &Event, ended: &mut Vec<Found>| {
+        let mut take = |matcher: &Matcher, event: &Event, ended: &mut Vec<Measurement>| {
             if series.len() < matcher.series().len() {
                 series = matcher.series().to_vec();
             }

@@ -14,7 +14,7 @@ mod longest;
 mod spans;
 
 pub use durations::{DurationQuery, Durations, durations};
-pub use find::Asked;
+pub use find::DurationFilter;
 pub use list::{DurationList, ListQuery, list};
 pub use long_spans::long_spans;
 pub use spans::{SpanQuery, Spans, spans};

@@ -8,13 +8,13 @@ use timeline_latency::{Measure, Series};
 use timeline_search::Query;
 use utoipa::ToSchema;
 
-use super::find::{Asked, LONGEST, each_event, id};
+use super::find::{DurationFilter, LONGEST, each_event, id};
 use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
 use crate::read::catalogue::ThreadObject;
-use crate::read::names::{Names, Numbers};
+use crate::read::names::{NameNumbers, NameTable};
 
 /// The number of the series, the begin, the end, the depth, and the sum of [`KEYED`] and [`OPEN`].
 pub(super) type SpanTuple = (usize, i64, i64, usize, u8);
@@ -86,13 +86,13 @@ pub(super) struct Bar {
 pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Spans> {
     let (from, to) = asked.range;
     let archive = &version.archive;
-    let wanted = Asked {
+    let wanted = DurationFilter {
         measures: vec![Measure::Spans("*".into())],
         // Those that end later may have begun before.
         range: Some((from, to.saturating_add(LONGEST))),
         query: asked.query.clone(),
     };
-    let mut numbers = Numbers::new(archive, Names::default());
+    let mut numbers = NameNumbers::new(archive, NameTable::default());
     let (mut longest, mut short) = (Longest::new(asked.limit), 0);
     let (mut series, mut waiting) = (Vec::<Series>::new(), None::<usize>);
     let since = |time: u64| (i128::from(time) - i128::from(from)) as i64;
@@ -142,7 +142,7 @@ impl Spans {
         asked: &SpanQuery,
         bars: Longest<Bar>,
         series: Vec<String>,
-        names: &Names,
+        names: &NameTable,
     ) -> Spans {
         let more = bars.count.saturating_sub(asked.limit as u64);
         let mut rows: BTreeMap<u32, Vec<_>> = BTreeMap::new();

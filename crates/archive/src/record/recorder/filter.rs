@@ -9,7 +9,7 @@ use timeline::{Event, PlacedEvent};
 use super::Recorder;
 
 /// Which events are recorded.
-pub(super) struct Wanted<'a> {
+pub(super) struct RecordFilter<'a> {
     is_wanted: Box<dyn FnMut(&Event) -> bool + 'a>,
     /// Entries that were left out since the positions of all lanes were written.
     untold: u64,
@@ -60,7 +60,7 @@ impl<'a> Recorder<'a> {
     /// ```
     #[must_use]
     pub fn only(mut self, is_wanted: impl FnMut(&Event) -> bool + 'a) -> Recorder<'a> {
-        self.wanted = Some(Wanted {
+        self.wanted = Some(RecordFilter {
             is_wanted: Box::new(is_wanted),
             untold: 0,
             hole: None,
@@ -177,7 +177,7 @@ mod tests {
 
     use super::*;
     use crate::read::archive::Archive;
-    use crate::record::output::{Keeping, Output};
+    use crate::record::output::{ArchiveOutput, Keeping};
     use crate::write::writer::Form;
 
     /// A follower may find a hole in a poll, and the gap in a later one.
@@ -193,7 +193,7 @@ mod tests {
             .flat_map(|form| [(form, true), (form, false)])
         {
             let file = folder.path().join(format!("{form:?}-{wants_more}.tla"));
-            let mut output = Output::open(&file, Keeping::default()).unwrap();
+            let mut output = ArchiveOutput::open(&file, Keeping::default()).unwrap();
             let recorder = Recorder::new(&at, &mut output, form).unwrap();
             let mut recorder = recorder.only(|event| event.args[0] == 1);
             timeline.log(event, [1]);
@@ -208,7 +208,7 @@ mod tests {
             recorder.finish();
             drop(output);
             // The next one goes on behind the hole, which only this one knows.
-            let mut output = Output::open(&file, Keeping::default()).unwrap();
+            let mut output = ArchiveOutput::open(&file, Keeping::default()).unwrap();
             let mut recorder = Recorder::new(&at, &mut output, form).unwrap();
             timeline.log(event, [1]);
             recorder.step();

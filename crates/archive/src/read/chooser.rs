@@ -3,20 +3,20 @@
 use crate::read::decode::Decoder;
 use crate::read::form::Decoded;
 use crate::read::gaps::Gap;
-use crate::read::select::{Choice, Select};
+use crate::read::select::{Select, UnitChoice};
 use crate::read::unit::Unit;
 
 /// The wanted events of an archive: all, or those that somebody chooses.
 #[derive(Default)]
-pub struct Chosen<'a> {
+pub struct EventChooser<'a> {
     select: Option<Box<dyn Select + 'a>>,
     /// How many entries are missing right before events that are not wanted.
     missed: u64,
 }
 
-impl<'a> Chosen<'a> {
-    pub fn by(select: Box<dyn Select + 'a>) -> Chosen<'a> {
-        Chosen {
+impl<'a> EventChooser<'a> {
+    pub fn by(select: Box<dyn Select + 'a>) -> EventChooser<'a> {
+        EventChooser {
             select: Some(select),
             missed: 0,
         }
@@ -51,7 +51,7 @@ impl<'a> Chosen<'a> {
         let Some(select) = self.select.as_mut().filter(|_| !unit.important) else {
             return decoder.decode(unit, events);
         };
-        let mut choice = Choice::new(&mut **select, unit.info(number), unit.gap);
+        let mut choice = UnitChoice::new(&mut **select, unit.info(number), unit.gap);
         let lost = decoder.decode_chosen(unit, &mut choice, events);
         let missed = choice.missed();
         // Not once more, if the unit is read again.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::payload::{CUT, NULL};
 use crate::layout::words::INTERNED;
 use crate::layout::{BYTES_OF_A_SLOT, Geometry, Header, LONGEST_INTERNED, Region};
-use crate::shm::{Mapping, Place};
+use crate::shm::{Mapping, RecordAccess};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes of a word.
@@ -34,7 +34,7 @@ const PROBES: u64 = 16;
 
 /// The interned texts of one timeline.
 #[derive(Clone)]
-pub struct Interned {
+pub struct StringTable {
     map: Arc<Mapping>,
     /// The whole string table: offsets count from its beginning.
     strings: Region,
@@ -100,16 +100,16 @@ pub fn words_of(text: &[u8]) -> Option<[u64; LONGEST_INTERNED / WORD]> {
     Some(words)
 }
 
-impl Interned {
+impl StringTable {
     /// Those of a mapping whose geometry was checked.
-    pub fn new(map: &Arc<Mapping>, geometry: &Geometry) -> Interned {
+    pub fn new(map: &Arc<Mapping>, geometry: &Geometry) -> StringTable {
         let all = geometry.interned();
         let slots = Region {
             length: all.length / BYTES_OF_A_SLOT * WORD as u64,
             stride: WORD as u64,
             ..all
         };
-        Interned {
+        StringTable {
             map: Arc::clone(map),
             strings: geometry.regions[7],
             slots,
@@ -121,7 +121,7 @@ impl Interned {
         }
     }
 
-    fn slot(&self, number: u64) -> Place<'_, AtomicU64> {
+    fn slot(&self, number: u64) -> RecordAccess<'_, AtomicU64> {
         self.map.record(self.slots.at(number))
     }
 
@@ -311,7 +311,12 @@ pub fn bring_in(payload: &mut Vec<u8>, text: impl Fn(u64) -> Option<Vec<u8>>) {
 /// `sizes`: of each word of the fixed part how many bytes its elements have; 0: it is a number.
 /// `marked`: which of them are texts to be interned. Returns how many words the payload has now,
 /// and whether the first of them says which are interned.
-pub fn intern(interned: &Interned, words: &mut [u64], sizes: &[u8], marked: u64) -> (usize, bool) {
+pub fn intern(
+    interned: &StringTable,
+    words: &mut [u64],
+    sizes: &[u8],
+    marked: u64,
+) -> (usize, bool) {
     let fixed = sizes.len().min(words.len()).min(64);
     let (mut from, mut to, mut mask) = (fixed, fixed, 0);
     for (index, size) in sizes[..fixed].iter().enumerate() {

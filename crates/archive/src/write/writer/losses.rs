@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Account, Form, Writer};
 use crate::format::event::RawEvent;
-use crate::format::record::{Block, Missed};
+use crate::format::record::{Block, LossRecord};
 
 impl<W: Write> Writer<W> {
     /// Goes on with a lane. The record of an event that is written by itself accounts for no other
@@ -56,12 +56,12 @@ impl<W: Write> Writer<W> {
             self.positions.note(*lane, *next);
         }
         let from = self.positions.tell();
-        self.write_missed(Missed {
+        self.write_missed(LossRecord {
             count: Some(count),
             ticks,
             positions: self.positions.all().to_vec(),
             from,
-            ..Missed::default()
+            ..LossRecord::default()
         })
     }
 
@@ -89,12 +89,12 @@ impl<W: Write> Writer<W> {
         let all = self.positions.all().iter();
         let mut moved = from.iter().map(|(lane, _)| lane).peekable();
         let positions = all.filter(|(lane, _)| moved.next_if_eq(&lane).is_some());
-        let missed = Missed {
+        let missed = LossRecord {
             magic: Some(self.magic),
             count: Some(0),
             positions: positions.copied().collect(),
             from,
-            ..Missed::default()
+            ..LossRecord::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();
@@ -107,13 +107,13 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Those of the output.
     pub fn gap(&mut self, event: &RawEvent, count: u64, earlier: u64) -> io::Result<()> {
-        let missed = Missed {
+        let missed = LossRecord {
             count: Some(count),
             ticks: event.ticks,
             earlier: (earlier > 0).then_some(earlier),
             lane: event.lane,
             number: event.number,
-            ..Missed::default()
+            ..LossRecord::default()
         };
         // The events before the gap are written first, with the positions of their lanes. So
         // nothing is missing if the writer is killed in between.
@@ -128,15 +128,15 @@ impl<W: Write> Writer<W> {
                 from.push((lane, told));
             }
         }
-        self.write_missed(Missed {
+        self.write_missed(LossRecord {
             positions: Vec::from_iter(next),
             from,
             ..missed
         })
     }
 
-    fn write_missed(&mut self, missed: Missed) -> io::Result<()> {
-        let missed = Missed {
+    fn write_missed(&mut self, missed: LossRecord) -> io::Result<()> {
+        let missed = LossRecord {
             magic: Some(self.magic),
             ..missed
         };
@@ -148,10 +148,10 @@ impl<W: Write> Writer<W> {
     /// Writes that an unknown number of events is missing here, and how far all lanes are.
     pub(crate) fn missed_unknown(&mut self) {
         self.end_block();
-        let missed = Missed {
+        let missed = LossRecord {
             magic: Some(self.magic),
             positions: self.positions.all().to_vec(),
-            ..Missed::default()
+            ..LossRecord::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();
@@ -159,11 +159,11 @@ impl<W: Write> Writer<W> {
 
     /// Writes how far a run is recorded. It may be this run or another one.
     pub(crate) fn reached(&mut self, magic: Option<u64>, positions: Vec<(u64, u64)>) {
-        let missed = Missed {
+        let missed = LossRecord {
             magic,
             count: Some(0),
             positions,
-            ..Missed::default()
+            ..LossRecord::default()
         };
         missed.encode(&mut self.fields, &mut self.record);
         self.frame();

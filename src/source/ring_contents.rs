@@ -19,7 +19,7 @@
 
 use std::cell::OnceCell;
 
-use crate::layout::words::{Cursor, State};
+use crate::layout::words::{ChunkState, Cursor};
 use crate::ring::memory::Observed;
 use crate::ring::reader::{self, Chunk};
 use crate::ring::{Storage, Word};
@@ -27,7 +27,7 @@ use crate::sync::Ordering;
 
 /// How much a ring holds. Ticks are those of its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Held {
+pub struct RingContents {
     /// Entries ever logged.
     pub written: u64,
     /// Entries in the ring.
@@ -42,19 +42,19 @@ pub struct Held {
     pub older: u64,
 }
 
-impl Held {
+impl RingContents {
     /// The state of a ring now.
-    pub fn of(ring: &Observed) -> Held {
-        Held::by(ring, &saved(ring))
+    pub fn of(ring: &Observed) -> RingContents {
+        RingContents::by(ring, &saved(ring))
     }
 
     /// The same for any ring. `saved`: entries of each lane that a snapshot counted; 0 in other
     /// rings.
-    fn by(ring: &impl Storage, saved: &[u64]) -> Held {
+    fn by(ring: &impl Storage, saved: &[u64]) -> RingContents {
         let lanes = lanes(ring, saved);
         let sum = |of: &dyn Fn(&Lane) -> u64| lanes.iter().map(of).fold(0, u64::saturating_add);
         let complete_since = lanes.iter().filter_map(|lane| lane.complete_since).max();
-        Held {
+        RingContents {
             written: sum(&|lane| lane.written),
             entries: sum(&Lane::entries),
             oldest: lanes.iter().filter_map(|lane| lane.oldest).min(),
@@ -217,7 +217,7 @@ impl Ends {
         let cursor = |lane| Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
         let mut taken: Vec<u64> = (0..ring.lanes()).map(cursor).collect();
         for chunk in 0..ring.chunks() {
-            let state = State(ring.state(chunk).load(Ordering::Relaxed));
+            let state = ChunkState(ring.state(chunk).load(Ordering::Relaxed));
             let of_lane = state.lane().and_then(|lane| taken.get_mut(lane as usize));
             if let Some(ticket) = of_lane {
                 *ticket = state.ticket().max(*ticket);
@@ -258,10 +258,14 @@ mod tests {
     /// The ticks after the end of one lane, found without the others.
     fn after_its_end(ring: &Plain, lane: u32) -> u64 {
         let cursor = Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
-        let state = |chunk| State(ring.state(chunk).load(Ordering::Relaxed));
+        let state = |chunk| ChunkState(ring.state(chunk).load(Ordering::Relaxed));
         let opened = (0..ring.chunks()).map(state);
         let opened = opened.filter(|state| state.lane() == Some(lane));
-        let last = opened.map(State::ticket).max().unwrap_or(0).max(cursor);
+        let last = opened
+            .map(ChunkState::ticket)
+            .max()
+            .unwrap_or(0)
+            .max(cursor);
         let chunks = (0..ring.chunks()).filter_map(|chunk| reader::inspect(ring, chunk));
         let later = chunks.filter(|chunk| chunk.ticket > last && chunk.count > 0);
         later
@@ -281,7 +285,7 @@ mod tests {
                 prop_assert_eq!(ends.after(lane as usize), expected, "lane {}", lane);
             }
             // Damage does not break the rest either.
-            let _ = Held::by(&ring, &vec![0; ring.lanes() as usize]);
+            let _ = RingContents::by(&ring, &vec![0; ring.lanes() as usize]);
         }
     }
 
@@ -294,7 +298,7 @@ mod tests {
             // Each lane was interrupted in a refill, and had lost its last chunk by then.
             let (chunk, ticket) = (lane, u64::from(chunks + lane));
             put(ring.cursor(lane), Cursor::new(1, 2).0);
-            put(ring.state(chunk), State::open(ticket, lane).0);
+            put(ring.state(chunk), ChunkState::open(ticket, lane).0);
             put(ring.before(chunk), 1_000);
             put(ring.chunk_lane(chunk), lane.into());
             put(ring.opened(chunk), ticket);
@@ -302,12 +306,12 @@ mod tests {
         let last = chunks - 1;
         put(
             ring.state(last),
-            State::closed(u64::from(chunks + last), 2).0,
+            ChunkState::closed(u64::from(chunks + last), 2).0,
         );
         put(ring.word(last, 0, 0), 77);
         ring.looks.set(0);
-        let held = Held::by(&ring, &vec![0; lanes as usize]);
-        let expected = Held {
+        let held = RingContents::by(&ring, &vec![0; lanes as usize]);
+        let expected = RingContents {
             written: u64::from(lanes) * 1_000,
             entries: 2,
             oldest: Some(77),

@@ -14,7 +14,7 @@ use crate::format::symbol::Symbol;
 
 /// The strings and symbols of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct FileDictionary {
     /// The numbers of the strings.
     pub strings: HashSet<u64>,
     /// Addresses, each with its process: an address means something else in each process.
@@ -25,7 +25,7 @@ pub struct Known {
     pub modules: HashSet<Module>,
 }
 
-impl Known {
+impl FileDictionary {
     /// Adds a process. Returns whether there is anything new about it.
     pub fn process(&mut self, process: &ProcessRecord) -> bool {
         let has_sha1 = process.sha1.is_some();

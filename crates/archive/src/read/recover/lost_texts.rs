@@ -23,18 +23,18 @@ const MOST_LISTS: usize = 128;
 const PROCESS_NAME: usize = 15;
 
 /// The kinds of the values of an event, as far as they are known.
-pub type Kinds = Vec<Option<ValueKind>>;
+pub type ValueKinds = Vec<Option<ValueKind>>;
 
 /// The numbers without a text.
 #[derive(Default)]
-pub struct Wanted {
+pub struct LostTexts {
     texts: HashMap<u64, Lost>,
     /// The numbers that were found, in order, with their texts.
     found: Vec<(u64, String)>,
     bytes: usize,
     /// The values of events whose messages are wanted, by how many they are, and of how many
     /// messages: set when a phase begins.
-    kinds: HashMap<usize, BTreeMap<Kinds, usize>>,
+    kinds: HashMap<usize, BTreeMap<ValueKinds, usize>>,
     /// Whether channels are wanted.
     pub channels: bool,
     /// Types with names of numbers that stand in executables, as messages have them.
@@ -48,7 +48,7 @@ struct Lost {
     is_found: bool,
     is_channels: bool,
     /// Of messages with named arguments: the values of their events.
-    kinds: BTreeSet<Kinds>,
+    kinds: BTreeSet<ValueKinds>,
 }
 
 /// Whether the message of a definition is lost, and has named arguments.
@@ -57,7 +57,7 @@ pub fn is_lost(names: &Names, magic: u64, definition: &RawDefinition) -> bool {
     id.is_some_and(|id| names.string(magic, id).is_none())
 }
 
-impl Wanted {
+impl LostTexts {
     fn want(&mut self, names: &Names, magic: u64, id: Option<u64>) -> Option<&mut Lost> {
         let id = id.filter(|id| names.string(magic, *id).is_none())?;
         let is_known = self.texts.contains_key(&id);
@@ -75,7 +75,7 @@ impl Wanted {
         names: &Names,
         magic: u64,
         definition: &RawDefinition,
-        kinds: Option<Kinds>,
+        kinds: Option<ValueKinds>,
     ) {
         self.want(names, magic, definition.file);
         self.want(names, magic, definition.category);
@@ -134,7 +134,7 @@ impl Wanted {
     pub fn begin_phase(&mut self) {
         let left = || self.texts.values().filter(|lost| !lost.is_found);
         let channels = left().any(|lost| lost.is_channels);
-        let mut wanted = HashMap::<usize, BTreeMap<Kinds, usize>>::new();
+        let mut wanted = HashMap::<usize, BTreeMap<ValueKinds, usize>>::new();
         for kinds in left().flat_map(|lost| &lost.kinds) {
             let of_count = wanted.entry(kinds.len()).or_default();
             *of_count.entry(kinds.clone()).or_default() += 1;
@@ -148,13 +148,13 @@ impl Wanted {
     }
 
     /// The kinds of so many values, of which messages are wanted.
-    pub fn kinds_of(&self, count: usize) -> Vec<Kinds> {
+    pub fn kinds_of(&self, count: usize) -> Vec<ValueKinds> {
         let kinds = self.kinds.get(&count).into_iter().flat_map(BTreeMap::keys);
         kinds.cloned().collect()
     }
 
     /// Whether a message is wanted whose events have such values.
-    pub fn wants(&self, kinds: &Kinds) -> bool {
+    pub fn wants(&self, kinds: &ValueKinds) -> bool {
         let of_count = self.kinds.get(&kinds.len());
         of_count.is_some_and(|of_count| of_count.contains_key(kinds))
     }

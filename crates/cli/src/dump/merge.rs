@@ -5,18 +5,18 @@ use std::io::Write;
 use timeline::Order;
 use timeline::dump::Text;
 use timeline_reading::json::to_string;
-use timeline_reading::{EventTime, Extent, Log, LogEvent, Merge, Request};
+use timeline_reading::{EventTime, Extent, Log, LogEvent, LogMerge, Request};
 use timeline_search::Query;
 
 use super::Args;
-use crate::columns::{Column, TimeForm};
+use crate::columns::{Column, TimeStyle};
 use crate::failure::{INFALLIBLE, Result};
 use crate::filters::report_missed;
 use crate::health;
-use crate::json::Lines;
+use crate::json::JsonLines;
 use crate::output;
 use crate::target::Target;
-use crate::text_lines::{TextLines, Times};
+use crate::text_lines::{TextLines, TimeWriter};
 use crate::unmatched;
 
 /// Prints the wanted events of all that were named.
@@ -25,7 +25,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
     let others = args.others.iter();
     let others = others.map(|path| Target::named(path.clone()).open(Extent::Indexed));
     let logs: Vec<Log> = first.into_iter().chain(others).collect::<Result<_>>()?;
-    let mut printer = Printer::new(args, &logs);
+    let mut printer = DumpPrinter::new(args, &logs);
     let mut out = output::stdout();
     printer.heading(&mut out)?;
     let order = match args.reverse {
@@ -33,7 +33,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
         false => Order::NewestFirst,
     };
     let request = Request::new(order).query(query).with_durations();
-    let mut merge = Merge::new(&logs, request, args.max_entries);
+    let mut merge = LogMerge::new(&logs, request, args.max_entries);
     let mut next = merge.next();
     while let Some(found) = next {
         next = merge.next();
@@ -50,7 +50,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
 }
 
 /// Prints events of several parts.
-pub struct Printer<'a> {
+pub struct DumpPrinter<'a> {
     writers: Vec<Writer<'a>>,
     /// The event printed last, from which the times of the next one count if that is older.
     last: Option<(usize, EventTime)>,
@@ -62,14 +62,14 @@ pub struct Printer<'a> {
 enum Writer<'a> {
     Text(Box<TextLines<'a>>),
     Json {
-        lines: Box<Lines<'a>>,
+        lines: Box<JsonLines<'a>>,
         /// What stands before the other fields, if there are several parts.
         path: Option<String>,
     },
 }
 
-impl<'a> Printer<'a> {
-    pub fn new(args: &'a Args, logs: &'a [Log]) -> Printer<'a> {
+impl<'a> DumpPrinter<'a> {
+    pub fn new(args: &'a Args, logs: &'a [Log]) -> DumpPrinter<'a> {
         let several = logs.len() > 1;
         let mut columns = args.shown.columns.clone();
         if columns.is_empty() {
@@ -84,16 +84,16 @@ impl<'a> Printer<'a> {
         // Who names columns, or asks for a line of a log, wants to know when it was.
         let is_table = args.shown.columns.is_empty() && args.line.is_none();
         let form = match several || args.long || !is_table {
-            true => TimeForm::Absolute,
-            false => TimeForm::Cycles,
+            true => TimeStyle::Absolute,
+            false => TimeStyle::Cycles,
         };
-        let times = Times::new(args.shown.time.unwrap_or(form), args.long);
+        let times = TimeWriter::new(args.shown.time.unwrap_or(form), args.long);
         let writer = |log: &'a Log| {
             let path = log.path().display().to_string();
             let (at, programs) = (log.source(), log.programs());
             match args.json {
                 true => Writer::Json {
-                    lines: Box::new(Lines::new(at).among(programs)),
+                    lines: Box::new(JsonLines::new(at).among(programs)),
                     path: several.then(|| to_string(&path)),
                 },
                 false => {
@@ -102,7 +102,7 @@ impl<'a> Printer<'a> {
                 }
             }
         };
-        Printer {
+        DumpPrinter {
             writers: logs.iter().map(writer).collect(),
             last: None,
             reverse: args.reverse || args.line.is_some(),

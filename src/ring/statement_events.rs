@@ -23,7 +23,7 @@ type Root = [AtomicPtr<Branch>; 8];
 /// A word has the number of the handle in 32 bits, the priority in 8, and the event in 24. After a
 /// failure, the priority has one more bit.
 #[repr(C)]
-pub struct Known {
+pub struct StatementEvents {
     /// The first one that was met, and whose handle is still open.
     first: AtomicU64,
     /// All others.
@@ -40,7 +40,7 @@ pub struct Pair {
 
 /// What is known of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum Lookup {
     /// Nothing: it was not met.
     Nothing,
     /// The event.
@@ -101,10 +101,10 @@ fn is_event(word: u64) -> bool {
     word & (FAILED | FULL | REFUSED) == 0
 }
 
-impl Known {
+impl StatementEvents {
     /// Nothing.
-    pub const fn new() -> Known {
-        Known {
+    pub const fn new() -> StatementEvents {
+        StatementEvents {
             first: AtomicU64::new(0),
             others: AtomicPtr::new(std::ptr::null_mut()),
         }
@@ -121,9 +121,9 @@ impl Known {
 
     /// What is known of a pair; counts a run if the event could not be defined. Takes no lock and
     /// allocates nothing.
-    pub(crate) fn look(&self, pair: Pair) -> Found {
+    pub(crate) fn look(&self, pair: Pair) -> Lookup {
         let Some(word) = self.word(pair) else {
-            return Found::Nothing;
+            return Lookup::Nothing;
         };
         // Acquire, pairs with the Release in `put`: with the event, the types are there.
         let mut found = word.load(Ordering::Acquire);
@@ -132,16 +132,16 @@ impl Known {
             let next = found & !LOWER | runs;
             // Relaxed, and Acquire as above: the count guards nothing.
             match word.compare_exchange_weak(found, next, Ordering::Relaxed, Ordering::Acquire) {
-                Ok(_) if runs.is_multiple_of(RETRY) => return Found::Again,
-                Ok(_) => return Found::Lost,
+                Ok(_) if runs.is_multiple_of(RETRY) => return Lookup::Again,
+                Ok(_) => return Lookup::Lost,
                 Err(now) => found = now,
             }
         }
         match pair.is_of(found) {
-            true if is_event(found) => Found::Event(EventId((found & LOWER) as u32)),
-            true if found & REFUSED != 0 => Found::Refused,
-            true => Found::Lost,
-            false => Found::Nothing,
+            true if is_event(found) => Lookup::Event(EventId((found & LOWER) as u32)),
+            true if found & REFUSED != 0 => Lookup::Refused,
+            true => Lookup::Lost,
+            false => Lookup::Nothing,
         }
     }
 
@@ -189,9 +189,9 @@ impl Known {
     }
 }
 
-impl Default for Known {
-    fn default() -> Known {
-        Known::new()
+impl Default for StatementEvents {
+    fn default() -> StatementEvents {
+        StatementEvents::new()
     }
 }
 

@@ -6,13 +6,13 @@ use memchr::memmem;
 use timeline::{Value, ValueKind};
 use timeline_archive::{BlockColumns, TimeForm, ValueColumn};
 
-use super::parts::Told;
+use super::parts::TextColumn;
 use crate::query::Needle;
 
 /// A value of an event, and what it must be.
 #[derive(Debug, Clone)]
-pub struct Wanted<'q> {
-    pub told: Told,
+pub struct ValueTest<'q> {
+    pub told: TextColumn,
     pub what: What<'q>,
 }
 
@@ -41,12 +41,12 @@ pub enum How {
 pub enum Exactly<'q> {
     Never,
     Perhaps,
-    Only(Wanted<'q>),
+    Only(ValueTest<'q>),
 }
 
 /// A value of an event.
 #[derive(Debug, Clone, Copy)]
-pub enum Held<'v> {
+pub enum EventValue<'v> {
     /// The bits of an integer.
     Raw(u64),
     /// A text, and whether some of it was cut off.
@@ -55,15 +55,15 @@ pub enum Held<'v> {
     Time(&'v TimeForm, u64),
 }
 
-impl<'v> Held<'v> {
+impl<'v> EventValue<'v> {
     /// The value in this row of a column.
-    pub fn of(told: Told, column: &ValueColumn<'v>, row: usize) -> Option<Held<'v>> {
+    pub fn of(told: TextColumn, column: &ValueColumn<'v>, row: usize) -> Option<EventValue<'v>> {
         let raw = *column.raw().get(row)?;
         Some(match told {
-            Told::Number(..) | Told::Integer(_) => Held::Raw(raw),
-            Told::Text(_) => match column.value(ValueKind::Text, raw)? {
-                Value::Text { bytes, cut } => Held::Text(bytes, cut),
-                _ => Held::Text(NULL, false),
+            TextColumn::Number(..) | TextColumn::Integer(_) => EventValue::Raw(raw),
+            TextColumn::Text(_) => match column.value(ValueKind::Text, raw)? {
+                Value::Text { bytes, cut } => EventValue::Text(bytes, cut),
+                _ => EventValue::Text(NULL, false),
             },
         })
     }
@@ -76,28 +76,28 @@ const OF_OTHERS: [u8; 5] = [0xe2, 0x84, 0xaa, 0xc5, 0xbf];
 /// The text of a value that is `NULL`.
 const NULL: &[u8] = b"(null)";
 
-impl<'q> Wanted<'q> {
+impl<'q> ValueTest<'q> {
     /// A value that is shown by a text like this one, in small letters if the needle is
     /// insensitive.
-    pub fn like(told: Told, how: How, text: &[u8], needle: &'q Needle) -> Wanted<'q> {
+    pub fn like(told: TextColumn, how: How, text: &[u8], needle: &'q Needle) -> ValueTest<'q> {
         let what = What::Shown(how, text.to_vec(), needle);
-        Wanted { told, what }
+        ValueTest { told, what }
     }
 
     /// A value that is shown by exactly this text.
-    pub fn exactly(told: Told, text: &[u8], needle: &'q Needle) -> Exactly<'q> {
-        let only = |what| Exactly::Only(Wanted { told, what });
+    pub fn exactly(told: TextColumn, text: &[u8], needle: &'q Needle) -> Exactly<'q> {
+        let only = |what| Exactly::Only(ValueTest { told, what });
         match told {
-            Told::Text(_) => Exactly::Only(Wanted::like(told, How::Is, text, needle)),
+            TextColumn::Text(_) => Exactly::Only(ValueTest::like(told, How::Is, text, needle)),
             // One that was cut off, because there are too many bytes before it.
             _ if text == b"?" => Exactly::Perhaps,
-            Told::Number(..) => {
+            TextColumn::Number(..) => {
                 let text = std::str::from_utf8(text).unwrap_or_default();
                 let number = text.parse::<i128>().ok();
                 let number = number.filter(|number| number.to_string() == text);
                 number.map_or(Exactly::Never, |number| only(What::Number(number)))
             }
-            Told::Integer(value) => {
+            TextColumn::Integer(value) => {
                 let capital = || value.bits_of(&text.to_ascii_uppercase());
                 let capital = || capital().filter(|_| needle.is_insensitive());
                 let bits = value.bits_of(text).or_else(capital);
@@ -117,13 +117,13 @@ impl<'q> Wanted<'q> {
 
     /// Whether a value may be it. `buffer` is memory for its text.
     #[inline]
-    pub fn is(&self, held: Held, buffer: &mut Vec<u8>) -> bool {
+    pub fn is(&self, held: EventValue, buffer: &mut Vec<u8>) -> bool {
         match (&self.what, self.told, held) {
-            (What::Number(wanted), Told::Number(_, numbers), Held::Raw(raw)) => {
+            (What::Number(wanted), TextColumn::Number(_, numbers), EventValue::Raw(raw)) => {
                 // Other bits are shown in a way of their own.
                 numbers.whole(raw).is_none_or(|value| value == *wanted)
             }
-            (What::Bits(wanted), Told::Integer(value), Held::Raw(raw)) => {
+            (What::Bits(wanted), TextColumn::Integer(value), EventValue::Raw(raw)) => {
                 value.bits(raw) == *wanted
             }
             (What::Shown(how, text, needle), _, held) => {
@@ -136,22 +136,22 @@ impl<'q> Wanted<'q> {
     fn is_shown(
         &self,
         (how, text, needle): (How, &[u8], &Needle),
-        held: Held,
+        held: EventValue,
         buffer: &mut Vec<u8>,
     ) -> bool {
         buffer.clear();
         let shown = match (self.told, held) {
-            (Told::Text(_), Held::Text(_, true)) => return true,
-            (Told::Text(_), Held::Text(bytes, false)) => bytes,
-            (Told::Text(_), Held::Time(form, time)) => {
+            (TextColumn::Text(_), EventValue::Text(_, true)) => return true,
+            (TextColumn::Text(_), EventValue::Text(bytes, false)) => bytes,
+            (TextColumn::Text(_), EventValue::Time(form, time)) => {
                 form.write(time, buffer);
                 &buffer[..]
             }
-            (Told::Integer(value), Held::Raw(raw)) => {
+            (TextColumn::Integer(value), EventValue::Raw(raw)) => {
                 value.show(raw, buffer);
                 &buffer[..]
             }
-            (Told::Number(_, numbers), Held::Raw(raw)) => {
+            (TextColumn::Number(_, numbers), EventValue::Raw(raw)) => {
                 let Some(number) = numbers.whole(raw) else {
                     return true;
                 };
@@ -176,7 +176,8 @@ impl<'q> Wanted<'q> {
 
     /// Whether any value of a shape may be it, as far as this is told without reading the column.
     pub fn may_be_in(&self, columns: &BlockColumns<'_>, shape: usize) -> bool {
-        let (What::Shown(how, text, needle), Told::Text(position)) = (&self.what, self.told) else {
+        let (What::Shown(how, text, needle), TextColumn::Text(position)) = (&self.what, self.told)
+        else {
             return true;
         };
         // A value for which there was no room is shown by that.

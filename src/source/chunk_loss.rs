@@ -4,15 +4,15 @@ use crate::ring::reader::Chunk;
 
 /// The entries that were gone already: of each lane, those after the first one still there.
 #[derive(Default)]
-pub struct Gone {
+pub struct ChunkLoss {
     /// Lanes, and the numbers from and to, sorted. The ranges of a lane do not overlap.
     ranges: Vec<(u32, u64, u64)>,
 }
 
-impl Gone {
+impl ChunkLoss {
     /// The gaps between these chunks and after the last chunk of each lane. `chunks` are sorted by
     /// lane, and then by age. `logged` says how many entries each lane logged.
-    pub fn between(chunks: &[Chunk], logged: &[Option<u64>]) -> Gone {
+    pub fn between(chunks: &[Chunk], logged: &[Option<u64>]) -> ChunkLoss {
         let mut ranges = Vec::new();
         for of_lane in chunks.chunk_by(|a, b| a.lane == b.lane) {
             let lane = of_lane[0].lane;
@@ -24,7 +24,7 @@ impl Gone {
             let gaps = gaps.chain([behind]);
             ranges.extend(gaps.filter(|(_, from, to)| from < to));
         }
-        Gone { ranges }
+        ChunkLoss { ranges }
     }
 
     /// How many of a lane's entries from number `from` to number `to` were gone.
@@ -64,7 +64,7 @@ mod tests {
             };
             let mut chunks: Vec<Chunk> = places.iter().map(chunk).collect();
             chunks.sort_unstable_by_key(|chunk| (chunk.lane, chunk.before));
-            let gone = Gone::between(&chunks, &logged);
+            let gone = ChunkLoss::between(&chunks, &logged);
             // Compares number by number, except in damaged memory, where chunks overlap.
             let of_lane: Vec<&Chunk> = chunks.iter().filter(|chunk| chunk.lane == lane).collect();
             let is_gone = |number: &u64| {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use timeline::Priority;
 
-use crate::format::event::{Event, RawDefinition, RawThread};
+use crate::format::event::{ArchiveEvent, RawDefinition, RawThread};
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
-use crate::read::form::{Decoded, Moment, Ring};
+use crate::read::form::{Decoded, EventRank, RingOrigin};
 use crate::read::gaps::Gap;
+use crate::read::important_numbers::ImportantNumbers;
 use crate::read::names::Names;
-use crate::read::seen::Seen;
 use crate::read::unit::Unit;
 use crate::read::unpack::IndexedEvent;
 
 /// A text of an event. If the string was lost, this is its number: `<string 0x1a40?>`.
-pub type Text = Arc<str>;
+pub type EventText = Arc<str>;
 
 /// The definition of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub struct RecordedDefinition {
     /// The magic of the program and ring; see [`Archive::preamble`].
     pub magic: u64,
     /// The part of the program.
-    pub category: Option<Text>,
+    pub category: Option<EventText>,
     /// The message as it was defined.
-    pub message: Option<Text>,
+    pub message: Option<EventText>,
     /// The priority of the event.
     pub priority: Option<Priority>,
     /// The file of the call site.
-    pub file: Option<Text>,
+    pub file: Option<EventText>,
     /// The line of the call site.
     pub line: Option<u64>,
     /// The number of the event in its ring.
@@ -38,28 +38,28 @@ pub struct RecordedDefinition {
     /// arguments (`$name`) if this is missing.
     pub syntax: Option<u64>,
     /// The channels of the event, with `|` between.
-    pub channels: Option<Text>,
+    pub channels: Option<EventText>,
 }
 
 /// A thread that logged events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedThread {
     /// The thread's name.
-    pub name: Option<Text>,
+    pub name: Option<EventText>,
     /// The kernel's id of the thread.
     pub tid: Option<u64>,
     /// The id of its process.
     pub pid: Option<u64>,
     /// The name of its process.
-    pub process: Option<Text>,
+    pub process: Option<EventText>,
     /// Its group.
-    pub group: Option<Text>,
+    pub group: Option<EventText>,
     /// The number that no other thread of its ring has, whatever its name.
     pub identity: Option<u64>,
 }
 
 /// An event with everything that an archive has about it.
-pub type RecordedEvent = Event<Arc<RecordedDefinition>, Arc<RecordedThread>>;
+pub type RecordedEvent = ArchiveEvent<Arc<RecordedDefinition>, Arc<RecordedThread>>;
 
 impl Decoded for RecordedEvent {
     type Definition = Arc<RecordedDefinition>;
@@ -94,12 +94,12 @@ impl Decoded for RecordedEvent {
     }
 
     fn make(
-        _: &Ring,
+        _: &RingOrigin,
         definition: &Arc<RecordedDefinition>,
         thread: &Arc<RecordedThread>,
         event: &mut IndexedEvent,
     ) -> RecordedEvent {
-        Event {
+        ArchiveEvent {
             definition: Arc::clone(definition),
             thread: Arc::clone(thread),
             ticks: event.ticks,
@@ -115,7 +115,7 @@ impl Decoded for RecordedEvent {
         }
     }
 
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> EventRank {
         (
             self.unix_nanos.unwrap_or(0),
             self.ticks.unwrap_or(0),
@@ -156,7 +156,7 @@ impl Archive {
             units: self.found_units().iter(),
             decoder: self.decoder(),
             ready: Vec::new(),
-            seen: Seen::default(),
+            seen: ImportantNumbers::default(),
         }
     }
 }
@@ -167,7 +167,7 @@ pub struct InFile<'a> {
     decoder: Decoder<'a, RecordedEvent>,
     /// The events of the present frames in reverse order, so that the next event is the last.
     ready: Vec<RecordedEvent>,
-    seen: Seen,
+    seen: ImportantNumbers,
 }
 
 impl Iterator for InFile<'_> {

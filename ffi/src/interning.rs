@@ -1,6 +1,6 @@
 //! Events whose texts are interned.
 use crate::fields::{TIMELINE_MAX_FIELDS, element_size};
-use crate::writer::{Writer, timeline_t};
+use crate::writer::{WriterObject, timeline_t};
 use timeline_core::EventId;
 
 /// Like `timeline_log_payload`, for a message with arguments of the type `istr`: their texts are
@@ -29,7 +29,7 @@ pub unsafe extern "C-unwind" fn timeline_log_interned(
     marked: u64,
 ) {
     // SAFETY: by contract NULL or the first member of a live Writer.
-    let Some(writer) = (unsafe { tl.cast::<Writer>().as_ref() }) else {
+    let Some(writer) = (unsafe { tl.cast::<WriterObject>().as_ref() }) else {
         return;
     };
     let words: &mut [u64] = match words.is_null() || !words.is_aligned() || count == 0 {

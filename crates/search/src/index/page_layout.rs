@@ -6,8 +6,8 @@ use super::page::Page;
 
 /// Pages of an index, as they stand in the archive and in the order of its events. A segment whose
 /// pages are of no interest stands as one page, and so does each of its units.
-pub struct Laid {
-    spots: Vec<Spot>,
+pub struct PageLayout {
+    spots: Vec<PageSpot>,
     /// The spots of each unit begin here, and end where those of the next one begin.
     of_units: Vec<u32>,
     /// The ranks at which pages begin, and how many lines the pages have that begin before.
@@ -17,23 +17,23 @@ pub struct Laid {
 }
 
 /// A page: the ranks of its first and its last event, and its places in its unit.
-pub struct Spot {
+pub struct PageSpot {
     pub first: u64,
     pub last: u64,
     pub at: u32,
     pub events: u32,
 }
 
-impl Laid {
+impl PageLayout {
     /// Of segments with these ranks and lines.
-    pub fn of_segments(segments: impl Iterator<Item = ((u64, u64), u64)>) -> Laid {
+    pub fn of_segments(segments: impl Iterator<Item = ((u64, u64), u64)>) -> PageLayout {
         let mut laying = Laying::default();
         segments.for_each(|(range, lines)| laying.range(range, lines));
         laying.finish(0)
     }
 
     /// The pages of a unit, in the order of their places.
-    pub fn of_unit(&self, unit: usize) -> &[Spot] {
+    pub fn of_unit(&self, unit: usize) -> &[PageSpot] {
         let bound = |unit: usize| self.of_units.get(unit).map(|at| *at as usize);
         match (bound(unit), bound(unit + 1)) {
             (Some(from), Some(to)) => &self.spots[from..to],
@@ -59,7 +59,7 @@ impl Laid {
 /// Lays pages, in the order of the archive.
 #[derive(Default)]
 pub struct Laying {
-    spots: Vec<Spot>,
+    spots: Vec<PageSpot>,
     of_units: Vec<u32>,
     starts: Vec<(u64, u64)>,
     ends: Vec<(u64, u64)>,
@@ -83,7 +83,7 @@ impl Laying {
         self.begin(unit)?;
         self.next = unit + 1;
         self.range(range, page.lines);
-        self.spots.push(Spot {
+        self.spots.push(PageSpot {
             first: range.0,
             last: range.1,
             at: page.first,
@@ -109,7 +109,7 @@ impl Laying {
             (self.of_units.len() <= unit).then_some(())?;
             self.next = unit;
             while self.of_units.len() <= unit {
-                self.spots.push(Spot {
+                self.spots.push(PageSpot {
                     first,
                     last,
                     at: 0,
@@ -134,11 +134,11 @@ impl Laying {
     }
 
     /// The pages of an archive with so many units.
-    pub fn finish(mut self, units: usize) -> Laid {
+    pub fn finish(mut self, units: usize) -> PageLayout {
         self.of_units.resize(units + 1, self.spots.len() as u32);
         count_before(&mut self.starts);
         count_up_to(&mut self.ends);
-        Laid {
+        PageLayout {
             spots: self.spots,
             of_units: self.of_units,
             starts: self.starts,

@@ -4,22 +4,22 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::format::event::{Event, RawDefinition, RawEvent, RawThread};
+use crate::format::event::{ArchiveEvent, RawDefinition, RawEvent, RawThread};
 use timeline::msgpack::{packed, whole_values};
 
-/// Most bytes of [`Fields`]: three numbers with their keys.
+/// Most bytes of [`FieldBytes`]: three numbers with their keys.
 pub(super) const MOST_FIELDS: usize = 32;
 
-/// The number of a definition in an [`Interned`].
+/// The number of a definition in an [`Interner`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct DefinitionId(pub(super) u32);
 
-/// The number of a thread in an [`Interned`].
+/// The number of a thread in an [`Interner`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct ThreadId(pub(super) u32);
 
 /// The definitions and threads of one writer.
-pub struct Interned {
+pub struct Interner {
     magic: u64,
     definitions: Numbered<RawDefinition, 5>,
     threads: Numbered<RawThread, 3>,
@@ -28,7 +28,7 @@ pub struct Interned {
 /// Values by number. Each has its encoded fields, and their number.
 struct Numbered<T, const N: usize> {
     values: Vec<T>,
-    fields: Vec<(usize, [Fields; N])>,
+    fields: Vec<(usize, [FieldBytes; N])>,
     numbers: HashMap<T, u32>,
 }
 
@@ -41,7 +41,7 @@ impl<T: Clone + Eq + Hash, const N: usize> Numbered<T, N> {
         }
     }
 
-    fn number(&mut self, value: &T, fields: impl FnOnce(&T) -> [Fields; N]) -> u32 {
+    fn number(&mut self, value: &T, fields: impl FnOnce(&T) -> [FieldBytes; N]) -> u32 {
         if let Some(number) = self.numbers.get(value) {
             return *number;
         }
@@ -55,10 +55,10 @@ impl<T: Clone + Eq + Hash, const N: usize> Numbered<T, N> {
     }
 }
 
-impl Interned {
+impl Interner {
     /// No definitions and threads yet. They belong to the ring with this magic.
-    pub fn new(magic: u64) -> Interned {
-        Interned {
+    pub fn new(magic: u64) -> Interner {
+        Interner {
             magic,
             definitions: Numbered::new(),
             threads: Numbered::new(),
@@ -70,11 +70,11 @@ impl Interned {
         let magic = Some(self.magic);
         DefinitionId(self.definitions.number(definition, |definition| {
             [
-                Fields::of(&[(1, magic), (2, definition.file), (3, definition.line)]),
-                Fields::of(&[(6, definition.level)]),
-                Fields::of(&[(9, definition.format)]),
-                Fields::of(&[(11, definition.category)]),
-                Fields::of(&[
+                FieldBytes::of(&[(1, magic), (2, definition.file), (3, definition.line)]),
+                FieldBytes::of(&[(6, definition.level)]),
+                FieldBytes::of(&[(9, definition.format)]),
+                FieldBytes::of(&[(11, definition.category)]),
+                FieldBytes::of(&[
                     (18, definition.event),
                     (20, definition.syntax),
                     (22, definition.channels),
@@ -87,17 +87,17 @@ impl Interned {
     pub fn thread(&mut self, thread: &RawThread) -> ThreadId {
         ThreadId(self.threads.number(thread, |thread| {
             [
-                Fields::of(&[(5, thread.name)]),
-                Fields::of(&[(13, thread.tid), (14, thread.pid), (15, thread.process)]),
-                Fields::of(&[(23, thread.group), (24, thread.identity)]),
+                FieldBytes::of(&[(5, thread.name)]),
+                FieldBytes::of(&[(13, thread.tid), (14, thread.pid), (15, thread.process)]),
+                FieldBytes::of(&[(23, thread.group), (24, thread.identity)]),
             ]
         }))
     }
 
     /// The event whose definition and thread are given by their numbers. Its payload is whole
     /// values.
-    pub fn event(&mut self, event: &RawEvent) -> Event<DefinitionId, ThreadId> {
-        Event {
+    pub fn event(&mut self, event: &RawEvent) -> ArchiveEvent<DefinitionId, ThreadId> {
+        ArchiveEvent {
             definition: self.definition(&event.definition),
             thread: self.thread(&event.thread),
             ticks: event.ticks,
@@ -129,27 +129,27 @@ impl Interned {
     /// The fields of a definition: up to the line, level, format, category, and those of the event
     /// itself.
     #[inline]
-    pub(super) fn definition_fields(&self, id: DefinitionId) -> &(usize, [Fields; 5]) {
+    pub(super) fn definition_fields(&self, id: DefinitionId) -> &(usize, [FieldBytes; 5]) {
         &self.definitions.fields[id.0 as usize]
     }
 
     /// The fields of a thread: its name; up to its process; its group and identity.
     #[inline]
-    pub(super) fn thread_fields(&self, id: ThreadId) -> &(usize, [Fields; 3]) {
+    pub(super) fn thread_fields(&self, id: ThreadId) -> &(usize, [FieldBytes; 3]) {
         &self.threads.fields[id.0 as usize]
     }
 }
 
 /// Encoded fields with numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Fields {
+pub(super) struct FieldBytes {
     pub bytes: [u8; MOST_FIELDS],
     pub length: usize,
     count: usize,
 }
 
-impl Fields {
-    fn of(numbers: &[(u8, Option<u64>)]) -> Fields {
+impl FieldBytes {
+    fn of(numbers: &[(u8, Option<u64>)]) -> FieldBytes {
         let (mut bytes, mut length, mut count) = ([0; MOST_FIELDS], 0, 0);
         for (field, number) in numbers {
             if let Some(number) = number {
@@ -160,7 +160,7 @@ impl Fields {
                 count += 1;
             }
         }
-        Fields {
+        FieldBytes {
             bytes,
             length,
             count,

@@ -1,12 +1,12 @@
 //! Describes events that are alike, whose words a recorder packs as they are in the ring.
 
-use super::interned::{DefinitionId, ThreadId};
+use super::interner::{DefinitionId, ThreadId};
 use crate::format::varint::MOST_NUMBER;
 use timeline::{AlikeEvents, Layout, ValueKind};
 
 /// Successive events of one definition, which have ticks and a place.
 #[derive(Clone, Copy)]
-pub struct Alike<'a> {
+pub struct EventRun<'a> {
     pub definition: DefinitionId,
     pub events: AlikeEvents<'a>,
     /// The thread of each run.
@@ -15,7 +15,7 @@ pub struct Alike<'a> {
     pub unix_nanos: &'a [u64],
 }
 
-impl Alike<'_> {
+impl EventRun<'_> {
     /// How many these are; at least one.
     pub fn len(&self) -> usize {
         self.events.ticks.len()

@@ -6,25 +6,25 @@ use std::sync::{Arc, OnceLock};
 
 use timeline_archive::{Archive, UnitInfo};
 
-use super::file::{self, Entry};
-use super::file_index::{FileIndex, Part};
-use super::laid::{Laid, Laying};
+use super::file::{self, SegmentEntry};
+use super::file_index::{FileIndex, LazySegment};
 use super::lines::Rank;
+use super::page_layout::{Laying, PageLayout};
 
 /// The index of each file of an archive, and the pages of all of them.
-pub struct Known {
+pub struct IndexSet {
     pub units: Vec<UnitInfo>,
     pub rank: Rank,
     pub files: Vec<FileIndex>,
     /// How the files of the index were right before they were opened.
     stamps: Vec<Option<[i64; 6]>>,
     /// `None` in it if the index is damaged.
-    laid: OnceLock<Option<Arc<Laid>>>,
+    laid: OnceLock<Option<Arc<PageLayout>>>,
 }
 
-impl Known {
+impl IndexSet {
     /// Opens what lies beside the files of an archive, as far as it is there and can be believed.
-    pub fn open(archive: &Archive) -> Known {
+    pub fn open(archive: &Archive) -> IndexSet {
         let units: Vec<UnitInfo> = archive.units().collect();
         let mut starts: Vec<(Option<PathBuf>, usize)> = archive
             .bytes()
@@ -45,7 +45,7 @@ impl Known {
             file.take(archive, &units, found);
             files.push(file);
         }
-        Known {
+        IndexSet {
             units,
             rank: match archive.has_one_ring() {
                 true => Rank::Ticks,
@@ -69,7 +69,7 @@ impl Known {
     }
 
     /// All pages. `None` if one is of no unit: the index is damaged.
-    pub fn laid(&self) -> Option<&Arc<Laid>> {
+    pub fn laid(&self) -> Option<&Arc<PageLayout>> {
         let lay = || self.lay(|_| true).map(Arc::new);
         self.laid.get_or_init(lay).as_ref()
     }
@@ -77,13 +77,13 @@ impl Known {
     /// The pages around a line, and where the pages begin before which there cannot be more lines
     /// than these. Other segments may stand as one page each: most of an index is not read then.
     /// `None` if the index is damaged.
-    pub fn laid_from(&self, line: u64) -> Option<(Arc<Laid>, u64)> {
+    pub fn laid_from(&self, line: u64) -> Option<(Arc<PageLayout>, u64)> {
         let laid = match self.laid.get() {
             Some(laid) => Arc::clone(laid.as_ref()?),
             None => {
                 let entries = self.parts().map(|part| &part.entry);
                 let segments = entries.map(|entry| (self.range(entry), entry.lines));
-                let (low, high) = Laid::of_segments(segments).around(line);
+                let (low, high) = PageLayout::of_segments(segments).around(line);
                 Arc::new(self.lay(|(first, last)| first <= high && last >= low)?)
             }
         };
@@ -93,7 +93,7 @@ impl Known {
 
     /// The pages around the first events with this time, in nanoseconds since 1970, and where they
     /// begin. `None` if the index is damaged.
-    pub fn laid_from_time(&self, time: u64) -> Option<(Arc<Laid>, u64)> {
+    pub fn laid_from_time(&self, time: u64) -> Option<(Arc<PageLayout>, u64)> {
         let parts = self.parts().filter(|part| part.entry.time.1 >= time);
         let mut parts: Vec<_> = parts
             .map(|part| (self.range(&part.entry).0, part))
@@ -115,17 +115,17 @@ impl Known {
         Some((laid, rank))
     }
 
-    fn parts(&self) -> impl Iterator<Item = &Part> {
+    fn parts(&self) -> impl Iterator<Item = &LazySegment> {
         self.files.iter().flat_map(|file| &file.parts)
     }
 
     /// Where the first and the last event of a segment stand.
-    fn range(&self, entry: &Entry) -> (u64, u64) {
+    fn range(&self, entry: &SegmentEntry) -> (u64, u64) {
         self.rank.choose(entry.ticks, entry.time)
     }
 
     /// Lays the pages of the segments whose ranks are wanted. Others become a page each.
-    fn lay(&self, is_wanted: impl Fn((u64, u64)) -> bool) -> Option<Laid> {
+    fn lay(&self, is_wanted: impl Fn((u64, u64)) -> bool) -> Option<PageLayout> {
         let mut laying = Laying::default();
         for file in &self.files {
             for part in file.parts.iter().filter(|part| part.entry.pages > 0) {

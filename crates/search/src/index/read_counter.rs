@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use timeline::Event;
 use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
 
-use super::selection::Selection;
+use super::selection::PageSelection;
 use crate::query::Filter;
 
 /// What was read of an archive.
@@ -27,7 +27,7 @@ pub struct Counts {
 }
 
 /// Counts what is read of an archive, by one thread or by several.
-pub struct Counted {
+pub struct ReadCounter {
     state: Mutex<State>,
 }
 
@@ -40,9 +40,9 @@ struct State {
     matched: HashSet<(usize, usize)>,
 }
 
-impl Counted {
+impl ReadCounter {
     /// Counts from now on.
-    pub fn new(archive: &Archive) -> Counted {
+    pub fn new(archive: &Archive) -> ReadCounter {
         // They are read before all others, without a question.
         let important = archive.units().filter(|unit| unit.important);
         let counts = Counts {
@@ -53,7 +53,7 @@ impl Counted {
             counts,
             ..State::default()
         };
-        Counted {
+        ReadCounter {
             state: Mutex::new(state),
         }
     }
@@ -71,7 +71,7 @@ impl Counted {
     /// what is found, `found` says what is. Each thread that reads has its own.
     pub fn select<'a>(
         &'a self,
-        selection: Option<Selection>,
+        selection: Option<PageSelection>,
         chosen: Option<Filter<'a>>,
         found: Option<Filter<'a>>,
     ) -> impl Select + 'a {
@@ -95,8 +95,8 @@ impl Counted {
 
 /// Says which events are wanted, and counts what is read for them.
 struct CountedSelect<'a> {
-    counted: &'a Counted,
-    selection: Option<Selection>,
+    counted: &'a ReadCounter,
+    selection: Option<PageSelection>,
     /// Leaves other events out.
     chosen: Option<Filter<'a>>,
     /// Which events are found, if it is not those that are chosen.

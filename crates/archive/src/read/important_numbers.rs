@@ -11,13 +11,13 @@ const MOST: usize = 1 << 16;
 
 /// The numbers of important events, by magic.
 #[derive(Clone, Default)]
-pub struct Seen {
+pub struct ImportantNumbers {
     /// Sorted ranges without common numbers, each from the first number to the one behind the last.
     ranges: HashMap<u64, Vec<(u64, u64)>>,
     count: usize,
 }
 
-impl Seen {
+impl ImportantNumbers {
     /// Notes an event. Returns whether it is a new one.
     pub fn insert(&mut self, magic: u64, number: u64) -> bool {
         let end = number.saturating_add(1);
@@ -58,7 +58,7 @@ mod tests {
         fn an_event_is_new_once(
             events in proptest::collection::vec((0..3u64, 0..40u64), 0..200),
         ) {
-            let (mut seen, mut twin) = (Seen::default(), HashSet::new());
+            let (mut seen, mut twin) = (ImportantNumbers::default(), HashSet::new());
             for (magic, number) in events {
                 prop_assert_eq!(seen.insert(magic, number), twin.insert((magic, number)));
                 let ranges: usize = seen.ranges.values().map(Vec::len).sum();
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut seen = Seen::default();
+        let mut seen = ImportantNumbers::default();
         assert!((0..2 * MOST as u64).all(|number| seen.insert(7, 2 * number)));
         assert_eq!(seen.count, MOST);
         assert!(!seen.insert(7, 0) && seen.insert(7, u64::MAX));

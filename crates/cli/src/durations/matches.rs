@@ -1,12 +1,14 @@
 //! Finds the durations of a timeline or an archive.
 
 use timeline::{Event, Order};
-use timeline_latency::intervals::{Lack, Missed};
-use timeline_latency::{Found, Losses, Matcher, Measure, Series, Wanted, each_duration};
+use timeline_latency::intervals::{IntervalLoss, Lack};
+use timeline_latency::{
+    DurationRequest, Losses, Matcher, Measure, Measurement, Series, each_duration,
+};
 use timeline_reading::{Log, Request};
 use timeline_search::{Filter, Query};
 
-use super::Durations;
+use super::DurationArgs;
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::health;
@@ -19,16 +21,16 @@ pub struct Finding<'a> {
     query: &'a Query,
     longest: u64,
     /// What the ring had overwritten when it was read to the end.
-    overwritten: Option<Missed>,
+    overwritten: Option<IntervalLoss>,
     /// The same when reading began.
-    overwritten_before: Option<Missed>,
+    overwritten_before: Option<IntervalLoss>,
 }
 
 impl<'a> Finding<'a> {
     pub fn new(
         log: &'a Log,
         measures: &'a [Measure],
-        durations: &Durations,
+        durations: &DurationArgs,
         query: &'a Query,
     ) -> Finding<'a> {
         let source = log.source();
@@ -43,7 +45,7 @@ impl<'a> Finding<'a> {
     }
 
     /// What the ring has overwritten up to now, if it is one and has: none of that is read.
-    pub fn begin(&mut self, log: &Log) -> Option<Missed> {
+    pub fn begin(&mut self, log: &Log) -> Option<IntervalLoss> {
         self.overwritten_before = self.overwritten_before.or_else(|| overwritten(log));
         self.overwritten_before
     }
@@ -52,7 +54,7 @@ impl<'a> Finding<'a> {
     /// there are so far.
     pub fn all<F>(&mut self, log: &Log, mut found: F) -> Result
     where
-        F: FnMut(&[Series], Found),
+        F: FnMut(&[Series], Measurement),
     {
         let Some(archive) = log.archive() else {
             self.begin(log);
@@ -63,9 +65,9 @@ impl<'a> Finding<'a> {
             self.overwritten = overwritten(log);
             return health::report_stream(&stream);
         };
-        let wanted = Wanted {
+        let wanted = DurationRequest {
             longest: self.longest,
-            ..Wanted::new(self.query)
+            ..DurationRequest::new(self.query)
         };
         let lost = each_duration(archive, &mut self.matcher, &wanted, &mut found);
         health::report(log.path(), archive, lost);
@@ -73,11 +75,11 @@ impl<'a> Finding<'a> {
     }
 
     /// What the ring has overwritten while it was read, if it is one and has.
-    pub fn overwritten(&self) -> Option<Missed> {
+    pub fn overwritten(&self) -> Option<IntervalLoss> {
         let (all, before) = (self.overwritten?, self.overwritten_before);
-        let entries = |missed: Missed| missed.what.entries().unwrap_or(0);
+        let entries = |missed: IntervalLoss| missed.what.entries().unwrap_or(0);
         let new = entries(all).saturating_sub(before.map_or(0, entries));
-        (new > 0).then_some(Missed {
+        (new > 0).then_some(IntervalLoss {
             what: Lack::Unread(new),
             since: before.map_or(all.since, |before| before.until),
             ..all
@@ -94,7 +96,7 @@ impl<'a> Finding<'a> {
     }
 
     /// Takes the next event, and tells `found` of the wanted durations that it ends.
-    pub fn add(&mut self, event: &Event, mut found: impl FnMut(&[Series], Found)) {
+    pub fn add(&mut self, event: &Event, mut found: impl FnMut(&[Series], Measurement)) {
         let (filter, mut ended) = (&mut self.filter, Vec::new());
         self.matcher.add(event, |duration| {
             if filter.matches(event) {
@@ -143,11 +145,11 @@ impl<'a> Finding<'a> {
 }
 
 /// What a ring has overwritten, from its creation on, if it is one and has.
-fn overwritten(log: &Log) -> Option<Missed> {
+fn overwritten(log: &Log) -> Option<IntervalLoss> {
     let info = log.ring()?.info();
     let entries = info.entries_written.saturating_sub(info.entries_held);
     let until = info.complete_since_unix_nanos;
-    until.filter(|_| entries > 0).map(|until| Missed {
+    until.filter(|_| entries > 0).map(|until| IntervalLoss {
         what: Lack::Unread(entries),
         since: info.created_unix_nanos,
         until,

@@ -4,7 +4,7 @@ use timeline::{SpanKey, Thread};
 
 /// A moment at which a condition was met.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fired {
+pub struct Firing {
     /// The number of the condition.
     pub condition: usize,
     /// When, in nanoseconds since 1970: the end of a span, or the moment at which one that is still
@@ -14,7 +14,7 @@ pub struct Fired {
     /// The name of the span or event, or the pattern of those that were counted.
     pub name: String,
     /// The value.
-    pub seen: Seen,
+    pub seen: FiringValue,
     /// When the span began, in nanoseconds since 1970.
     pub begin: Option<u64>,
     /// When it ended. `None` if it is still open.
@@ -27,7 +27,7 @@ pub struct Fired {
 
 /// The value that met a condition.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Seen {
+pub enum FiringValue {
     /// A duration in nanoseconds.
     Nanoseconds(u64),
     /// Events in a second.

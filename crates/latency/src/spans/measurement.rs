@@ -4,7 +4,7 @@ use timeline::{SpanKey, ThreadRef};
 
 /// A duration, or a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct Measurement {
     /// The number of its series among [`Matcher::series`](super::Matcher::series).
     pub series: usize,
     /// When it began, in nanoseconds since 1970. A value has no duration: there both are the time

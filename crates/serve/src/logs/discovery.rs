@@ -8,13 +8,14 @@ use std::time::SystemTime;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::beneath;
+use super::containment;
 use crate::error::{Error, Result};
 
 /// What holds the events of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+#[schema(as = Kind)]
+pub enum LogKind {
     /// A timeline that programs can write to.
     Live,
     /// A copy of one.
@@ -25,11 +26,11 @@ pub enum Kind {
 
 /// A log that can be opened.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct LogSource {
     /// Its name in requests: the name in shared memory, or the path below the served directory.
     pub id: String,
     /// What holds its events.
-    pub kind: Kind,
+    pub kind: LogKind,
     /// Where it is.
     pub path: PathBuf,
     /// The directory that it must not leave, if one is served.
@@ -40,7 +41,7 @@ pub struct Found {
     pub modified: Option<SystemTime>,
 }
 
-impl Found {
+impl LogSource {
     /// The last part of the name, which people read.
     pub fn name(&self) -> &str {
         let name = self.id.trim_end_matches('/').rsplit('/').next();
@@ -48,7 +49,7 @@ impl Found {
     }
 }
 
-impl Found {
+impl LogSource {
     /// Its file or directory, opened through no link, if it is below a served directory.
     ///
     /// # Errors
@@ -58,19 +59,19 @@ impl Found {
             return Ok(None);
         };
         let below = self.path.strip_prefix(within).ok();
-        let opened = below.and_then(|below| beneath::open(within, below).ok());
+        let opened = below.and_then(|below| containment::open(within, below).ok());
         opened.map(Some).ok_or_else(|| self.gone())
     }
 
     /// A path that leads to it, and through no link if it is below a served directory.
     ///
     /// # Errors
-    /// Those of [`Found::opened`].
+    /// Those of [`LogSource::opened`].
     pub fn reached(&self) -> Result<Reached> {
         let file = self.opened()?;
         let path = file
             .as_ref()
-            .map_or_else(|| self.path.clone(), beneath::path_of);
+            .map_or_else(|| self.path.clone(), containment::path_of);
         Ok(Reached { path, file })
     }
 
@@ -81,7 +82,7 @@ impl Found {
     pub fn folder(&self) -> Result<File> {
         let within = self.within.as_ref().ok_or_else(|| self.gone())?;
         let below = self.path.strip_prefix(within).ok().and_then(Path::parent);
-        let opened = below.and_then(|below| beneath::open(within, below).ok());
+        let opened = below.and_then(|below| containment::open(within, below).ok());
         opened.ok_or_else(|| self.gone())
     }
 
@@ -108,16 +109,16 @@ impl Reached {
 
 /// A file as it was at some time: its device and inode, its size, and when it was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileState {
     pub device: u64,
     pub inode: u64,
     pub size: u64,
     changed: (i64, i64),
 }
 
-impl Stamp {
-    pub fn of(metadata: &Metadata) -> Stamp {
-        Stamp {
+impl FileState {
+    pub fn of(metadata: &Metadata) -> FileState {
+        FileState {
             device: metadata.dev(),
             inode: metadata.ino(),
             size: metadata.size(),
@@ -126,7 +127,7 @@ impl Stamp {
     }
 
     /// Whether this is the same file, to which bytes were appended at most.
-    pub fn is_behind(&self, before: &Stamp) -> bool {
+    pub fn is_behind(&self, before: &FileState) -> bool {
         let is_same = (self.device, self.inode) == (before.device, before.inode);
         is_same && self.size >= before.size
     }

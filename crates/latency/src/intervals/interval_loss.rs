@@ -93,7 +93,7 @@ impl Display for Lack {
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missed {
+pub struct IntervalLoss {
     /// What is missing.
     pub what: Lack,
     /// Up to this time all was read.
@@ -102,13 +102,13 @@ pub struct Missed {
     pub until: u64,
 }
 
-impl Display for Missed {
+impl Display for IntervalLoss {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let time = |nanos: u64| {
             let time = Timestamp::from_nanosecond(nanos.into());
             time.map_or_else(|_| nanos.to_string(), |time| format!("{time:.3}"))
         };
-        let Missed { what, since, until } = *self;
+        let IntervalLoss { what, since, until } = *self;
         let (since, until) = (time(since), time(until));
         write!(f, "{what}, between {since} and {until}")
     }

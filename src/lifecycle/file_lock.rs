@@ -15,19 +15,19 @@ use super::{LOOKS, magic};
 use crate::error::{Error, Result, User};
 use crate::layout;
 use crate::ring::roster;
-use crate::segment::{Segment, Use};
+use crate::segment::{TimelineMapping, Use};
 use crate::shm::{self, Lock, LockFile, Name, Opening, Patience};
 
 /// A file that has, or had, a name. If it is a timeline that can have writers, nobody joins it as
 /// long as this lives.
-pub enum Held {
+pub enum FileLock {
     /// A timeline or a snapshot, locked.
     Locked(LockFile),
     /// A file that is no timeline, or one that we may not write to.
     Open(File),
 }
 
-impl Held {
+impl FileLock {
     /// Holds the file at a name, which is about to be removed or replaced, as `doing` says; `None`
     /// if there is none.
     ///
@@ -38,21 +38,21 @@ impl Held {
         name: &Name,
         doing: &'static str,
         patience: fn() -> Patience,
-    ) -> Result<Option<Held>> {
+    ) -> Result<Option<FileLock>> {
         for _ in 0..LOOKS {
             let Some((file, may_write)) = open(name, doing)? else {
                 return Ok(None);
             };
             // Snapshots as well: who creates a timeline in the place of one takes its lock.
             if !may_write || magic(name.given(), &file)? != layout::MAGIC {
-                return Ok(Some(Held::Open(file)));
+                return Ok(Some(FileLock::Open(file)));
             }
             let path = name.given();
             let owner = shm::owner(&file).map_err(|e| Error::io("examine", path, e))?;
             let lock = LockFile::acquire(Opening::own(file), Lock::Lifecycle, patience())
                 .map_err(|e| Error::lock(path, &owner, e))?;
             if shm::is_at(lock.file(), name.file()) {
-                return Ok(Some(Held::Locked(lock)));
+                return Ok(Some(FileLock::Locked(lock)));
             }
         }
         let why = "another process replaces it again and again";
@@ -63,8 +63,8 @@ impl Held {
     /// The file.
     pub fn file(&self) -> &File {
         match self {
-            Held::Locked(lock) => lock.file(),
-            Held::Open(file) => file,
+            FileLock::Locked(lock) => lock.file(),
+            FileLock::Open(file) => file,
         }
     }
 
@@ -72,7 +72,7 @@ impl Held {
     ///
     /// # Errors
     /// `InUse` otherwise.
-    pub fn unused(self, name: &Name) -> Result<Held> {
+    pub fn unused(self, name: &Name) -> Result<FileLock> {
         refuse_used(name, self.file())?;
         Ok(self)
     }
@@ -105,7 +105,7 @@ pub fn refuse_used(name: &Name, file: &File) -> Result<()> {
 
 /// The living writers of a file, as far as they are known.
 pub fn living(name: &Name, file: &File) -> Vec<User> {
-    match Segment::load(name, file, Use::Read) {
+    match TimelineMapping::load(name, file, Use::Read) {
         // A snapshot lists the processes of the timeline that was saved.
         Ok(s) if s.facts.snapshot => Vec::new(),
         Ok(s) => roster::users(&s.map, &s.geometry, file),
