@@ -12,7 +12,7 @@
 # Needs root, debootstrap, and some 5 GB. It clones what is committed here, and runs the COMMANDs
 # (make demo, make test) one after the other, up to the first that fails, without any LANG. The
 # system is a chroot with namespaces of its own for mounts and processes: nothing stays mounted, and
-# no process stays. It gets the caller's Rust toolchain and crates, both read-only, and settings
+# no process stays. It gets the caller's Rust toolchain and archives of crates, read-only, and settings
 # of apt, of proxies and of registries, and the certificates of SSL_CERT_FILE.
 # MIRROR is the archive of packages, if it is not Debian's own.
 set -eu
@@ -95,7 +95,10 @@ inside() {
   # A proxy may have a password.
   (umask 077 && settings >"$system/settings")
   for setting in $given; do echo "$setting" >>"$system/settings"; done
-  mkdir -p "$system/opt/rust" "$system/opt/cargo/registry"
+  mkdir -p "$system/opt/rust"
+  for folder in cache index src; do mkdir -p "$system/opt/cargo/registry/$folder"; done
+  # Cargo expands crates as whoever runs it: some have files that only their owner may read.
+  chmod 777 "$system/opt/cargo" "$system/opt/cargo/registry" "$system/opt/cargo/registry/src"
   # The first process ends with the command, and all others with it.
   unshare --mount --pid --fork --kill-child sh -c '
     set -eu
@@ -118,7 +121,7 @@ inside() {
     for stream in stdin:0 stdout:1 stderr:2; do
       ln -s "/proc/self/fd/${stream#*:}" "$system/dev/${stream%:*}"
     done
-    for from in "$toolchain:rust" "$crates:cargo/registry"; do
+    for from in "$toolchain:rust" "$crates/cache:cargo/registry/cache" "$crates/index:cargo/registry/index"; do
       [ -d "${from%:*}" ] || continue
       mount --bind "${from%:*}" "$system/opt/${from##*:}"
       mount -o remount,bind,ro "$system/opt/${from##*:}"
