@@ -3,11 +3,11 @@ CARGO ?= cargo
 PREFIX ?= /usr/local
 # Where cargo leaves what it builds.
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)/release
-NPM_PACKAGES = tests/browser/node_modules/.package-lock.json tests/histograms/node_modules/.package-lock.json
+NPM_PACKAGES = $(foreach place,browser histograms page,tests/$(place)/node_modules/.package-lock.json)
 PYTHON_PACKAGES = tests/histograms/python_modules/.installed
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint map unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements install clean help
+.PHONY: all build test lint lint-page map unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
@@ -40,7 +40,7 @@ test:
 	cat "$$said"; \
 	exit $$((tests || models))
 
-# What the tests of the page and of interval logs need of npm.
+# What the tests of the page and of interval logs, and the compiler and the linter of the page, need of npm.
 $(NPM_PACKAGES): tests/%/node_modules/.package-lock.json: tests/%/package-lock.json
 	npm ci --prefix tests/$* --no-audit --no-fund
 	touch $@
@@ -55,11 +55,17 @@ $(PYTHON_PACKAGES): tests/histograms/requirements.txt
 # what no other command needs. The documentation of the C ABI is its header; rustdoc would put it in the place of the
 # library's. There are no examples, but with the option dependencies have the features that tests give them.
 # With others, some would be compiled anew.
-lint:
+lint: lint-page
 	$(CARGO) fmt --all --check
 	scripts/check-header.sh $(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib --examples -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --exclude timeline-ffi --lib --examples
+
+# The types of the page, and what its scripts and those of its tests should not do: a few seconds.
+lint-page: tests/page/node_modules/.package-lock.json
+	node tests/page/node_modules/typescript/bin/tsc --project crates/serve
+	node tests/page/node_modules/eslint/bin/eslint.js --config tests/page/eslint.config.mjs \
+	  crates/serve/page tests/browser tests/histograms tests/page benches
 
 # What each file is for, by its first line. A test compares.
 map:

@@ -155,7 +155,7 @@ export async function longSpans(tools, begin) {
   await page.waitForFunction(() => /3 spans,/.test(
     document.querySelector("#tracks-said").textContent));
   const [day, step, wait] = await page.evaluate(async (begin) => {
-    const { dateAndTime, duration } = await import(new URL("app/time.js", document.baseURI).href);
+    const { dateAndTime, duration } = await import(new URL("app/data/time.js", document.baseURI).href);
     const words = (seconds, from) => `${duration(BigInt(seconds) * 1_000_000_000n)} from ${
       dateAndTime(BigInt(begin) + BigInt(from) * 1_000_000_000n)}`;
     return [words(3600, 0), words(1, 1802), `open for ${words(3599, 1)}`];

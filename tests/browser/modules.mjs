@@ -1,11 +1,11 @@
-// Compares what is clever in the modules of the page with naive twins of it. Runs in the page.
+// Compares what is clever in the modules of the page with naive twins of it. Runs in the page, and without a browser.
 
 /**
- * Runs all comparisons with numbers of this seed, and searches the log with this id. The answer is
- * what was found to differ.
+ * Runs all comparisons with numbers of this seed, and searches the log with this id, if there is one. Modules are those
+ * behind the address `base`, or of the page that this runs in. The answer is what was found to differ.
  */
-export async function compareModules({ seed, id, query }) {
-  const load = (name) => import(new URL(`app/${name}.js`, document.baseURI).href);
+export async function compareModules({ seed, id, query, base }) {
+  const load = (name) => import(new URL(`${name}.js`, base ?? new URL("app/", document.baseURI)).href);
   const wrong = [];
   let state = seed;
   const random = () => {
@@ -28,7 +28,7 @@ export async function compareModules({ seed, id, query }) {
   await chunks();
   await scrolling();
   await hits();
-  await searchesThatGoOn();
+  if (id !== undefined) await searchesThatGoOn();
   await windows();
   await conditions();
   await lanes();
@@ -37,7 +37,7 @@ export async function compareModules({ seed, id, query }) {
 
   // Digits are grouped as the browser does it.
   async function numbers() {
-    const { number } = await load("text");
+    const { number } = await load("data/text");
     const format = new Intl.NumberFormat("en-US");
     for (let n = 0; n < 300; n += 1) {
       // The browser writes -0.
@@ -50,7 +50,7 @@ export async function compareModules({ seed, id, query }) {
 
   // A bar is below all bars that it lies in, also if it does not know of the long ones among them.
   async function lanes() {
-    const { setLanes } = await load("spandata");
+    const { setLanes } = await load("data/spandata");
     for (let n = 0; n < 300; n += 1) {
       const bars = [];
       const nest = (from, to, depth) => {
@@ -85,8 +85,8 @@ export async function compareModules({ seed, id, query }) {
 
   // A time that is written and read again is the same, to the nanosecond.
   async function times() {
-    const { asFilter, dateAndTime, fromFilter, parseTime, timeOfDay } = await load("time");
-    const { prefs } = await load("prefs");
+    const { asFilter, dateAndTime, fromFilter, parseTime, timeOfDay } = await load("data/time");
+    const { prefs } = await load("data/prefs");
     const zone = prefs.zone;
     for (let n = 0; n < 300; n += 1) {
       const ns = time();
@@ -103,7 +103,7 @@ export async function compareModules({ seed, id, query }) {
 
   // Marks are within the window, in equal distances, and not many.
   async function axis() {
-    const { marks, offsetMarks } = await load("axis");
+    const { marks, offsetMarks } = await load("draw/axis");
     for (let n = 0; n < 300; n += 1) {
       const span = Math.exp(random() * Math.log(1e17)) + 20;
       const from = time();
@@ -126,13 +126,13 @@ export async function compareModules({ seed, id, query }) {
 
   // The address describes a state, so that the same one comes back.
   async function fragments() {
-    const { format, parse } = await load("state");
+    const { format, parse, VIEWS } = await load("data/state");
     const texts = ["a", "a b", "/x/y.tla", "%&=#+", "ä€😀", "\"'\\", "$0 == 5 && b ~ \"^e\""];
     for (let n = 0; n < 300; n += 1) {
       const from = time();
       const range = random() < 0.5;
       const of = {
-        log: pick(texts), view: pick(["logs", "lines", "tracks", "overview", "latency"]),
+        log: pick(texts), view: pick(VIEWS),
         line: random() < 0.5 ? null : below(2 ** 40), q: pick(["", ...texts]),
         regex: random() < 0.5, case: pick(["smart", "sensitive"]), only: random() < 0.5,
         filters: Array.from({ length: below(4) }, () => [pick(["category", "where", "since"]),
@@ -149,7 +149,7 @@ export async function compareModules({ seed, id, query }) {
 
   // A stream is read the same wherever it is cut into parts.
   async function streams() {
-    const { eventsOf } = await load("sse");
+    const { eventsOf } = await load("data/sse");
     for (let n = 0; n < 60; n += 1) {
       const sent = Array.from({ length: below(8) }, () => ({ event: pick(["hits", "end"]),
         data: pick(["{}", "ä€😀 x", "a\nb", "data: y", "  z "]) }));
@@ -175,7 +175,7 @@ export async function compareModules({ seed, id, query }) {
 
   // What is kept is right, is what was asked for last, and is within the bound.
   async function chunks() {
-    const { Chunks } = await load("chunks");
+    const { Chunks } = await load("data/chunks");
     for (let n = 0; n < 20; n += 1) {
       let total = below(2000);
       const size = 1 + below(40);
@@ -213,11 +213,11 @@ export async function compareModules({ seed, id, query }) {
 
   // Scrolling by rows and pixels is scrolling over all heights.
   async function scrolling() {
-    const { Scroller } = await load("scroller");
+    const { Scroller } = await load("views/scroller");
     for (let n = 0; n < 40; n += 1) {
       const heights = Array.from({ length: below(120) }, () => pick([18, 18, 18, 36]));
       const sum = heights.reduce((all, one) => all + one, 0);
-      const scroller = new Scroller(document.createElement("div"), {
+      const scroller = new Scroller(globalThis.document?.createElement("div") ?? new EventTarget(), {
         rowHeight: 18, heightOf: (row) => heights[row], moved() {} });
       scroller.count = heights.length;
       scroller.height = below(600);
@@ -244,7 +244,7 @@ export async function compareModules({ seed, id, query }) {
   }
 
   async function hits() {
-    const { Hits } = await load("hits");
+    const { Hits } = await load("data/hits");
     const found = new Hits();
     for (let n = 0; n < 100; n += 1) {
       found.lines = [...new Set(Array.from({ length: below(50) }, () => below(100)))]
@@ -258,8 +258,8 @@ export async function compareModules({ seed, id, query }) {
 
   // Hits that are searched for piece by piece are those of one search, with the same counts.
   async function searchesThatGoOn() {
-    const { Hits } = await load("hits");
-    const { getJson } = await load("api");
+    const { Hits } = await load("data/hits");
+    const { getJson } = await load("data/api");
     const log = await getJson(`logs/${encodeURIComponent(id)}`);
     const question = [["q", query]];
     const whole = new Hits();
@@ -276,7 +276,7 @@ export async function compareModules({ seed, id, query }) {
 
   // Zooming keeps the time under the pointer, and the log in sight.
   async function windows() {
-    const { endOf, moved, timeAt, whole, zoomed } = await load("window");
+    const { endOf, moved, timeAt, whole, zoomed } = await load("data/window");
     for (let n = 0; n < 100; n += 1) {
       const from = time();
       const range = { from, to: from + BigInt(Math.round(Math.exp(random() * 35) + 1)) };
@@ -300,7 +300,7 @@ export async function compareModules({ seed, id, query }) {
   }
 
   async function conditions() {
-    const { condition } = await load("condition");
+    const { condition } = await load("data/condition");
     const pairs = [
       [["len", 5, 0, "i64"], "len == 5"], [["", 5, 2, ""], "$2 == 5"], [["3", 5, 3, ""], "$3 == 5"],
       [["user-id", 7, 0, "i64"], '$"user-id" == 7'], [["and", true, 0, "bool"], "$and == true"],

@@ -242,11 +242,11 @@ async function tracks(context) {
   await page.mouse.wheel(0, -1500);
   await page.waitForFunction(() => location.hash.includes("from="));
   await page.waitForFunction(tracksDrawn);
-  let before = await range(page);
+  const before = await range(page);
   await page.keyboard.press("+");
   await page.waitForFunction((from) => !location.hash.includes(from), before[0]);
   await page.waitForFunction(tracksDrawn);
-  let now = await range(page);
+  const now = await range(page);
   const span = ([from, to]) => Number(BigInt(to) - BigInt(from));
   demand(Math.abs(span(now) / span(before) - 0.5) < 0.05, "zoomed", span(before), span(now));
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A module by the words of its path: `[ring, writer]` for src/ring/writer.rs, none for the crate.
-type Module = Vec<String>;
+pub type Module = Vec<String>;
 
 /// The module that a file of a crate is; the crate's sources are in `folder`.
 pub fn module_of(folder: &str, path: &str) -> Option<Module> {
@@ -29,15 +29,20 @@ pub fn circles(files: &BTreeMap<Module, String>) -> Vec<Vec<Module>> {
         .iter()
         .map(|(module, code)| (module, used_by(module, code, files)))
         .collect();
+    circles_among(&used)
+}
+
+/// The modules of each circle, by those that each uses.
+pub fn circles_among(used: &BTreeMap<&Module, BTreeSet<&Module>>) -> Vec<Vec<Module>> {
     let mut found: Vec<Vec<Module>> = Vec::new();
-    for module in files.keys() {
+    for &module in used.keys() {
         if found.iter().flatten().any(|known| known == module) {
             continue;
         }
-        let reached = reached_from(module, &used);
+        let reached = reached_from(module, used);
         let circle: Vec<Module> = reached
             .iter()
-            .filter(|other| reached_from(other, &used).contains(module))
+            .filter(|other| reached_from(other, used).contains(module))
             .map(|other| (*other).clone())
             .collect();
         if !circle.is_empty() {

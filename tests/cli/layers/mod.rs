@@ -3,6 +3,7 @@
 //! they are for and stay short.
 
 mod circles;
+mod page;
 mod programs;
 
 use std::collections::BTreeMap;

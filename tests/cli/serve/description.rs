@@ -47,8 +47,16 @@ fn a_browser_that_has_the_page_gets_it_no_second_time() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::begin(&[&folder.path().display().to_string()]);
     let mut tags = Vec::new();
-    for path in ["/", "/app/page.js", "/app/style.css"] {
+    for (path, kind) in [
+        ("/", "html"),
+        ("/app/page.js", "javascript"),
+        ("/app/page.css", "css"),
+        ("/app/data/time.js", "javascript"),
+        ("/app/shell/style.css", "css"),
+    ] {
         let first = served.get(path);
+        let wanted = format!("content-type: text/{kind}; charset=utf-8");
+        assert!(first.head.contains(&wanted), "{path}: {}", first.head);
         let tag = first
             .head
             .lines()

@@ -11,6 +11,7 @@ pub mod http;
 mod links;
 mod live;
 mod long_spans;
+mod page;
 mod readers;
 mod same;
 mod scratch;

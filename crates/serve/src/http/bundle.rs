@@ -3,8 +3,8 @@
 //! A browser takes longer to ask for forty files than to read one. Each module becomes a function
 //! that is called once and returns what the module exports, so names of different modules cannot
 //! clash. A test holds that all modules are written so that this is possible: they import by
-//! `import { a, b } from "./c.js";`, and they export functions, classes and constants where they
-//! declare them. No module needs itself, not even through others.
+//! `import { a, b } from "./c.js";` (or `"../folder/c.js"`), and they export functions, classes and
+//! constants where they declare them. No module needs itself, not even through others.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -48,12 +48,14 @@ impl Bundle<'_> {
         self.open.push(name.to_owned());
         let (mut body, mut rest) = (String::new(), &source[..]);
         while let Some((before, import, behind)) = next_import(rest) {
-            let (names, module) = parse_import(import)
+            let (names, path) = parse_import(import)
                 .ok_or_else(|| format!("{name}: expected import {{ … }} from: {import}"))?;
-            self.add(module)?;
+            let module = resolved(name, path)
+                .ok_or_else(|| format!("{name}: expected a file of the page: {import}"))?;
+            self.add(&module)?;
             body += before;
             // A failure to write into a text cannot happen.
-            let _ = write!(body, "const {{{names}}} = {};", identifier(module));
+            let _ = write!(body, "const {{{names}}} = {};", identifier(&module));
             rest = behind;
         }
         body += rest;
@@ -73,8 +75,24 @@ impl Bundle<'_> {
 }
 
 /// The constant that has what a module exports.
-fn identifier(module: &str) -> String {
-    format!("of_{}", module.trim_end_matches(".js"))
+pub fn identifier(module: &str) -> String {
+    format!("of_{}", module.trim_end_matches(".js").replace('/', "_"))
+}
+
+/// The name of the module that a path leads to from another one.
+fn resolved(from: &str, path: &str) -> Option<String> {
+    let mut folders: Vec<&str> = from.split('/').collect();
+    folders.pop();
+    for step in path.split('/') {
+        match step {
+            "." => {}
+            ".." => {
+                folders.pop()?;
+            }
+            _ => folders.push(step),
+        }
+    }
+    Some(folders.join("/"))
 }
 
 /// The next import of a text, with what stands before and behind it.
@@ -86,12 +104,13 @@ fn next_import(text: &str) -> Option<(&str, &str, &str)> {
     Some((&text[..start], &text[start..end], &text[end..]))
 }
 
-/// What an import names, and the module that it is of.
+/// What an import names, and the path to the module that it is of.
 fn parse_import(import: &str) -> Option<(&str, &str)> {
     let named = import.strip_prefix("import {")?;
-    let (names, module) = named.split_once("} from \"./")?;
-    let module = module.strip_suffix("\";")?;
-    (!names.contains(" as ") && !module.contains('"')).then_some((names, module))
+    let (names, path) = named.split_once("} from \"")?;
+    let path = path.strip_suffix("\";")?;
+    let is_relative = path.starts_with("./") || path.starts_with("../");
+    (is_relative && !names.contains(" as ") && !path.contains('"')).then_some((names, path))
 }
 
 /// A text without the word `export`, and what was exported. An error has a line that exports in
@@ -147,6 +166,28 @@ mod tests {
     }
 
     #[test]
+    fn modules_of_folders_find_one_another() {
+        let main = "import { a } from \"./one/a.js\";\n";
+        let a = "import { c } from \"../two/a.js\";\nimport { b } from \"./b.js\";\n\
+                 export const a = 1;\n";
+        let bundled = of(&[
+            ("main.js", main),
+            ("one/a.js", a),
+            ("two/a.js", "export const c = 1;\n"),
+            ("one/b.js", "export const b = 2;\n"),
+        ])
+        .unwrap();
+        let expected = [
+            "const of_two_a = (() => {\nconst c = 1;\nreturn { c };\n})();\n",
+            "const of_one_b = (() => {\nconst b = 2;\nreturn { b };\n})();\n",
+            "const of_one_a = (() => {\nconst { c } = of_two_a;\nconst { b } = of_one_b;\n",
+            "const a = 1;\nreturn { a };\n})();\n",
+            "const of_main = (() => {\nconst { a } = of_one_a;\nreturn {  };\n})();\n",
+        ];
+        assert_eq!(bundled, expected.concat());
+    }
+
+    #[test]
     fn other_ways_to_write_modules_are_errors() {
         for (main, said) in [
             (
@@ -154,6 +195,8 @@ mod tests {
                 "there is no module none.js",
             ),
             ("import { a } from \"./main.js\";\n", "main.js needs itself"),
+            ("import { a } from \"../a.js\";\n", "expected a file"),
+            ("import { a } from \"a.js\";\n", "expected import"),
             ("import * as a from \"./a.js\";\n", "expected import"),
             ("import { a as b } from \"./a.js\";\n", "expected import"),
             ("import a from \"./a.js\";\n", "expected import"),

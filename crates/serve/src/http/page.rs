@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rust_embed::Embed;
 
-use super::bundle::bundle;
+use super::bundle;
 use super::extractors::InPath;
 use super::failure::RequestFailure;
 
@@ -22,10 +22,11 @@ const PAGE: &str = "page.js";
 
 /// The name of the file with all style sheets, and these, in order.
 const STYLE: &str = "page.css";
-const STYLES: [&str; 3] = ["style.css", "views.css", "latency.css"];
+const STYLES: [&str; 3] = ["shell/style.css", "views/views.css", "views/latency.css"];
 
 /// All modules of the page.
-static MODULES: LazyLock<Result<String, String>> = LazyLock::new(|| bundle("main.js", &text));
+static MODULES: LazyLock<Result<String, String>> =
+    LazyLock::new(|| bundle::bundle("main.js", &text));
 
 fn text(name: &str) -> Option<String> {
     let file = Files::get(name)?;
@@ -108,12 +109,8 @@ mod tests {
         let page = MODULES.as_ref().expect("modules that can be one file");
         let modules = Files::iter().filter(|name| name.ends_with(".js"));
         for module in modules {
-            let name = module.trim_end_matches(".js");
-            assert_eq!(
-                page.matches(&format!("const of_{name} = ")).count(),
-                1,
-                "{name}"
-            );
+            let made = format!("const {} = ", bundle::identifier(&module));
+            assert_eq!(page.matches(&made).count(), 1, "{module}");
         }
         let is_left = |line: &str| line.starts_with("import ") || line.starts_with("export ");
         assert_eq!(page.lines().find(|line| is_left(line)), None);
