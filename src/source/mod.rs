@@ -139,7 +139,7 @@ pub struct Event {
     /// Whether it is an [important](crate::Attributes::important) event. Readers get these first.
     pub important: bool,
     /// How long the span took that it ends, in nanoseconds. Only those readers know it that look
-    /// for its begin: [`Durations`](crate::dump::Durations) does.
+    /// for its begin: [`DumpDurations`](crate::dump::DumpDurations) does.
     pub duration: Option<u64>,
 }
 
