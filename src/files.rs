@@ -68,10 +68,10 @@ impl Replacement {
     /// # Errors
     ///
     /// The file cannot be created.
-    pub fn begin(&self) -> Result<Unfinished> {
+    pub fn begin(&self) -> Result<PendingFile> {
         let created = self.temporary();
         let (temporary, file) = created.map_err(|e| Error::io("create", self.0.given(), e))?;
-        Ok(Unfinished {
+        Ok(PendingFile {
             name: self.0.clone(),
             temporary,
             file,
@@ -91,13 +91,13 @@ impl Replacement {
 }
 
 /// A file that is being written beside its name. If it is dropped, it is removed.
-pub struct Unfinished {
+pub struct PendingFile {
     name: Name,
     temporary: Temporary,
     file: File,
 }
 
-impl Unfinished {
+impl PendingFile {
     /// The file, to write to.
     pub fn file(&self) -> &File {
         &self.file

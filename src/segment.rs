@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::event::Definitions;
 use crate::layout::{self, Bound, Geometry, HEADER_SIZE, Header, header};
 use crate::ring::life::{KernelProcess, Liveness, ProcessView};
-use crate::ring::memory::{Observed, Shared};
+use crate::ring::memory::{ReaderRing, SharedRing};
 use crate::shm::{
     self, Lock, Loss, Mapping, Name, Record, RecordAccess, Shortage, load_bytes, store_bytes,
 };
@@ -83,7 +83,7 @@ pub struct TimelineMapping {
     /// Whether it is of this boot of the machine; `None` if that is not known.
     pub this_boot: Option<bool>,
     /// The ring.
-    pub ring: Observed,
+    pub ring: ReaderRing,
     /// The table of definitions.
     pub definitions: Definitions,
     /// The NUMA node of each CPU: read once, because it is needed for every event.
@@ -115,7 +115,7 @@ impl TimelineMapping {
         let map = Arc::new(map.map_err(|e| Error::io("map", path, e))?);
         Ok(TimelineMapping {
             name: name.clone(),
-            ring: Observed::new(&map, &geometry),
+            ring: ReaderRing::new(&map, &geometry),
             definitions: Definitions::new(&map, &geometry),
             nodes: map.header().field(|h| &h.cpu_nodes).bytes().to_vec(),
             map,
@@ -126,8 +126,8 @@ impl TimelineMapping {
     }
 
     /// The ring, for writers. They have mapped it.
-    pub fn shared(&self) -> Shared {
-        Shared::new(&self.map, &self.geometry).expect("what is written to is mapped")
+    pub fn shared(&self) -> SharedRing {
+        SharedRing::new(&self.map, &self.geometry).expect("what is written to is mapped")
     }
 
     /// Runs a function that reads the whole ring. If others can cut the file short, it is given up

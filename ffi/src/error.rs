@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use timeline_core::statement::Undefined;
+use timeline_core::statement::DefinitionFailure;
 use timeline_core::{Error, ErrorKind, without_cancellation};
 
 /// The result of a function: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
@@ -74,11 +74,11 @@ impl CallFailure {
     }
 
     /// Why a statement has no event.
-    pub(crate) fn undefined(&self) -> Undefined {
+    pub(crate) fn undefined(&self) -> DefinitionFailure {
         match self.status {
-            TIMELINE_E_FULL => Undefined::Full,
-            _ if self.may_pass() => Undefined::Passing,
-            _ => Undefined::Wrong,
+            TIMELINE_E_FULL => DefinitionFailure::Full,
+            _ if self.may_pass() => DefinitionFailure::Passing,
+            _ => DefinitionFailure::Wrong,
         }
     }
 

@@ -24,11 +24,11 @@ pub struct timeline_histogram_t {
     path: PathBuf,
     /// What the timelines before this one lost.
     lost_before: u64,
-    missed: Missed,
+    missed: EntryLoss,
 }
 
 /// The entries that were overwritten before they were read. Times are in nanoseconds since 1970.
-struct Missed {
+struct EntryLoss {
     entries: u64,
     /// When all was read for the last time before the first of them.
     since: u64,
@@ -36,9 +36,9 @@ struct Missed {
     read_at: u64,
 }
 
-impl Missed {
-    fn from_now() -> Missed {
-        Missed {
+impl EntryLoss {
+    fn from_now() -> EntryLoss {
+        EntryLoss {
             entries: 0,
             since: 0,
             read_at: now(),
@@ -206,7 +206,7 @@ pub unsafe extern "C-unwind" fn timeline_histogram(
             at,
             path: path.to_path_buf(),
             lost_before: 0,
-            missed: Missed::from_now(),
+            missed: EntryLoss::from_now(),
         };
         // SAFETY: checked by `place`, and writable by contract.
         unsafe { out.write(Box::into_raw(Box::new(histogram))) };

@@ -17,7 +17,7 @@ use timeline_core::{FileVersion, Module, Timeline};
 /// usually gets the same place.
 #[derive(Default)]
 pub(crate) struct Modules {
-    newest: AtomicPtr<Known>,
+    newest: AtomicPtr<ModuleTable>,
     /// After a failed update: in the lower 32 bits the calls since, that one included, and above
     /// them the process. 0: the last update succeeded.
     waiting: AtomicU64,
@@ -35,24 +35,24 @@ pub(crate) enum Turn {
 }
 
 /// The objects of one update.
-struct Known {
+struct ModuleTable {
     pid: u32,
     /// How many objects had ever been loaded then, or at a later update that found no new place.
     loads: AtomicU64,
     /// The places that no earlier update told of.
     places: Box<[Range<u64>]>,
-    before: *mut Known,
+    before: *mut ModuleTable,
 }
 
 impl Modules {
     /// The updates of the process `pid`, not of those that forked it, the newest first. The caller
     /// gives its pid, because getpid is a system call.
-    fn known(&self, pid: u32) -> impl Iterator<Item = &Known> {
+    fn known(&self, pid: u32) -> impl Iterator<Item = &ModuleTable> {
         self.all().take_while(move |known| known.pid == pid)
     }
 
     /// All updates, the newest first.
-    fn all(&self) -> impl Iterator<Item = &Known> {
+    fn all(&self) -> impl Iterator<Item = &ModuleTable> {
         // Acquire (pairs with the Release in `update`).
         let mut next = self.newest.load(Ordering::Acquire);
         iter::from_fn(move || {
@@ -151,7 +151,7 @@ impl Modules {
             known.loads.store(loads, Ordering::Relaxed);
             return;
         }
-        let fresh = Box::into_raw(Box::new(Known {
+        let fresh = Box::into_raw(Box::new(ModuleTable {
             pid,
             loads: loads.into(),
             places,

@@ -11,7 +11,7 @@ use crate::writer::{WriterObject, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use timeline_core::statement::{Lookup, StatementEvents, Undefined};
+use timeline_core::statement::{DefinitionFailure, Lookup, StatementEvents};
 use timeline_core::{
     Definition, EventId, FieldType, Format, Priority, typed_message, without_cancellation,
 };
@@ -181,13 +181,13 @@ unsafe fn define_at(
         // SAFETY: the contract of this function.
         let defined = unsafe { define(writer, site, priority, given) };
         let why = defined.as_ref().copied().map_err(CallFailure::undefined);
-        if why == Err(Undefined::Passing) {
+        if why == Err(DefinitionFailure::Passing) {
             // The first walk over a stack may load and sort tables: do that here, not when a
             // handler asks above.
             look_for_handler();
         }
         writer.core.remember(known, priority, why);
-        if let (Err(failure), Err(Undefined::Wrong)) = (&defined, why) {
+        if let (Err(failure), Err(DefinitionFailure::Wrong)) = (&defined, why) {
             // SAFETY: the contract of this function.
             let file = unsafe { lossy((*site).file, "file")? };
             // SAFETY: as above.

@@ -10,10 +10,10 @@ use crate::symbols::{ProgramFiles, Symbols};
 
 /// The names found so far. They are discarded when there are new modules.
 #[derive(Default)]
-pub struct FrameNames(Mutex<Found>);
+pub struct FrameNames(Mutex<FrameTable>);
 
 #[derive(Default)]
-struct Found {
+struct FrameTable {
     /// How many definitions there were when the modules were read.
     known: u32,
     symbols: Option<Symbols>,
@@ -54,7 +54,7 @@ impl FrameNames {
                 found.frames.clear();
             }
         }
-        let Found {
+        let FrameTable {
             symbols, frames, ..
         } = &mut *found;
         if frames.len() >= MOST {

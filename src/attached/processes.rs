@@ -21,13 +21,13 @@ type Sha1 = Option<[u8; 20]>;
 /// The processes of a timeline, as they were when they were last looked at.
 #[derive(Default)]
 pub struct ProcessCache {
-    known: Mutex<Known>,
+    known: Mutex<ProcessTable>,
     #[cfg(feature = "digests")]
     digests: Mutex<HashMap<(String, FileVersion), Sha1>>,
 }
 
 #[derive(Default)]
-struct Known {
+struct ProcessTable {
     /// How many had joined then.
     joins: Option<u64>,
     table: Vec<Joined>,

@@ -19,11 +19,11 @@ const MOST_YIELDS: u32 = 1_000;
 
 /// What is known of the clocks.
 pub struct ClockTimes {
-    known: RwLock<Known>,
+    known: RwLock<ClockState>,
     clock_runs: bool,
 }
 
-struct Known {
+struct ClockState {
     base: TimeBase,
     /// The number of the newest stretch that was read.
     newest: u64,
@@ -44,7 +44,7 @@ struct Known {
 impl ClockTimes {
     /// Those of a timeline, as of now.
     pub fn of(segment: &TimelineMapping) -> ClockTimes {
-        let mut known = Known {
+        let mut known = ClockState {
             base: segment.time_base(),
             newest: 0,
             shared: Vec::new(),
@@ -165,7 +165,7 @@ impl Attached {
     }
 }
 
-impl Known {
+impl ClockState {
     /// Whether it is time to look again, before the time at `ticks` is told. Ticks that are still
     /// to come are of a clock that nobody can ask.
     fn is_outrun_by(&self, segment: &TimelineMapping, ticks: u64) -> bool {

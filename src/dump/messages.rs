@@ -15,7 +15,7 @@ use crate::source::{Event, Frame, Source};
 pub struct Messages<'a> {
     source: &'a dyn Source,
     /// By the number of the event, of those seen.
-    known: PerEvent<Known<'a>>,
+    known: PerEvent<MessagePlan<'a>>,
     /// The message of a format of printf.
     bytes: Vec<u8>,
     /// Any other message.
@@ -23,7 +23,7 @@ pub struct Messages<'a> {
 }
 
 /// A definition, taken apart.
-struct Known<'a> {
+struct MessagePlan<'a> {
     layout: Layout,
     message: Message<'a>,
 }
@@ -33,17 +33,17 @@ enum Message<'a> {
     Template(Vec<TemplatePiece<'a>>),
 }
 
-impl<'a> Known<'a> {
-    fn new(definition: &'a Definition) -> Known<'a> {
+impl<'a> MessagePlan<'a> {
+    fn new(definition: &'a Definition) -> MessagePlan<'a> {
         match definition.syntax {
             Syntax::Printf => {
                 let format = Format::parse(&definition.message);
-                Known {
+                MessagePlan {
                     layout: Layout::of_format(&format),
                     message: Message::Format(format),
                 }
             }
-            Syntax::Template => Known {
+            Syntax::Template => MessagePlan {
                 layout: Layout::of(definition),
                 message: Message::Template(pieces(definition.summary()).collect()),
             },
@@ -77,7 +77,7 @@ impl<'a> Messages<'a> {
             return self.text.as_str().into();
         };
         if self.known.get(event.id).is_none() {
-            (self.known).insert(event.id, definition, Known::new(definition));
+            (self.known).insert(event.id, definition, MessagePlan::new(definition));
         }
         let known = self.known.get(event.id).expect("it is there by now");
         let values = event.values(&known.layout);

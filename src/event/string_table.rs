@@ -43,7 +43,7 @@ pub struct StringTable {
 }
 
 /// The result of looking for a text.
-enum Found {
+enum TextLookup {
     /// The word of the text.
     Text(u64),
     /// The number of the slot that the text could take.
@@ -185,9 +185,9 @@ impl StringTable {
         let key = Key::new(words.get(..length.div_ceil(WORD))?, length);
         let table = self.map.words(self.strings)?;
         match self.find(table, &key, 0) {
-            Found::Text(word) => Some(word),
-            Found::Free(first) => self.add(table, &key, first),
-            Found::Full => self.full(),
+            TextLookup::Text(word) => Some(word),
+            TextLookup::Free(first) => self.add(table, &key, first),
+            TextLookup::Full => self.full(),
         }
     }
 
@@ -207,19 +207,19 @@ impl StringTable {
 
     /// Looks for a text from its slot on, but not at the first `from` of them.
     #[inline]
-    fn find(&self, table: &[AtomicU64], key: &Key, from: u64) -> Found {
+    fn find(&self, table: &[AtomicU64], key: &Key, from: u64) -> TextLookup {
         for probe in from..PROBES.min(self.slot_count()) {
             // Acquire, pairs with the Release in `add`: the text is there.
             let slot = &table[self.place_of_slot(key, probe)];
             match slot.load(Ordering::Acquire) {
-                0 => return Found::Free(probe),
+                0 => return TextLookup::Free(probe),
                 slot if key.may_be(slot) && is(table, key, slot) => {
-                    return Found::Text(slot & PLACE | INTERNED);
+                    return TextLookup::Text(slot & PLACE | INTERNED);
                 }
                 _ => {}
             }
         }
-        Found::Full
+        TextLookup::Full
     }
 
     /// Adds a text, in the free slot at probe `first` or behind it.
@@ -233,18 +233,18 @@ impl StringTable {
             place.store(*word, Ordering::Relaxed);
         }
         let own = key.slot(offset);
-        let mut found = Found::Free(first);
-        while let Found::Free(probe) = found {
+        let mut found = TextLookup::Free(first);
+        while let TextLookup::Free(probe) = found {
             let slot = &table[self.place_of_slot(key, probe)];
             // Release, pairs with the Acquire in `find`: publishes the text.
             let order = (Ordering::Release, Ordering::Relaxed);
             found = match slot.compare_exchange(0, own, order.0, order.1) {
-                Ok(_) => Found::Text(own & PLACE | INTERNED),
+                Ok(_) => TextLookup::Text(own & PLACE | INTERNED),
                 Err(_) => self.find(table, key, probe),
             };
         }
         match found {
-            Found::Text(word) => Some(word),
+            TextLookup::Text(word) => Some(word),
             _ => self.full(),
         }
     }

@@ -60,7 +60,7 @@ fn flags(attributes: &Attributes) -> u8 {
 const MODULES: &str = "module";
 
 /// A definition to find or to add.
-struct Wanted<'a> {
+struct DefinitionKey<'a> {
     kind: u8,
     category: &'a str,
     priority: Priority,
@@ -72,7 +72,7 @@ struct Wanted<'a> {
     flags: u8,
 }
 
-impl Wanted<'_> {
+impl DefinitionKey<'_> {
     /// `channels`: its channels, as bits.
     fn hash(&self, channels: u64) -> u64 {
         let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
@@ -231,7 +231,7 @@ impl Definitions {
         if line != 0 || !file.is_empty() {
             check_text("file name", file)?;
         }
-        let wanted = Wanted {
+        let wanted = DefinitionKey {
             kind: kind::TEMPLATE,
             category,
             priority,
@@ -258,7 +258,7 @@ impl Definitions {
     ) -> Result<EventId> {
         let channels = channels_of_event(attributes.channels)?;
         check_text("file name", file)?;
-        let wanted = Wanted {
+        let wanted = DefinitionKey {
             kind: kind::PRINTF,
             category,
             priority,
@@ -275,7 +275,7 @@ impl Definitions {
     ///
     /// The caller holds the define lock.
     pub fn define_module(&self, path: &Path, module: &str) -> Result<()> {
-        let wanted = Wanted {
+        let wanted = DefinitionKey {
             kind: kind::MODULE,
             category: MODULES,
             priority: Priority::Library,
@@ -288,7 +288,7 @@ impl Definitions {
         self.find_or_add(path, &wanted).map(drop)
     }
 
-    fn find_or_add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
+    fn find_or_add(&self, path: &Path, wanted: &DefinitionKey) -> Result<EventId> {
         check_text("category", wanted.category)?;
         // A format may be empty: its events still show when the call site ran, and its call stack.
         if wanted.kind != kind::PRINTF || !wanted.message.is_empty() {
@@ -319,7 +319,7 @@ impl Definitions {
         Ok(id)
     }
 
-    fn find(&self, channels: u64, wanted: &Wanted) -> Option<EventId> {
+    fn find(&self, channels: u64, wanted: &DefinitionKey) -> Option<EventId> {
         let hash = wanted.hash(channels);
         let number = |field: &AtomicU32| field.load(Ordering::Relaxed);
         let text = |field| match number(field) {
@@ -341,7 +341,7 @@ impl Definitions {
         (1..self.count()).find(is_wanted).map(EventId)
     }
 
-    fn add(&self, path: &Path, wanted: &Wanted) -> Result<EventId> {
+    fn add(&self, path: &Path, wanted: &DefinitionKey) -> Result<EventId> {
         let id = self.count();
         if id >= self.geometry.definitions {
             return Err(Error::DefinitionTableFull {

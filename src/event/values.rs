@@ -8,7 +8,9 @@ use std::fmt::{self, Write as _};
 
 use super::word::ValueSink;
 use super::{Format, Values};
-use crate::msgpack::{Head, Marker, Packed, Unpacker, array16, marker, put, put_packed, uint64};
+use crate::msgpack::{
+    Head, Marker, NumberBytes, Unpacker, array16, marker, put, put_packed, uint64,
+};
 
 /// The msgpack extension type of a text that was cut.
 const CUT_TEXT: i8 = 1;
@@ -170,14 +172,14 @@ fn put_32_or_64(value: u64, is_small: bool, (small, large): (u8, u8), out: &mut 
         false => (large, value, 8),
     };
     let rest = rest.to_be_bytes();
-    put_packed(out, Packed { marker, rest, size });
+    put_packed(out, NumberBytes { marker, rest, size });
 }
 
 #[inline]
 fn encode_float(value: f64, out: &mut Vec<u8>) {
     let (marker, rest) = (Marker::F64.to_u8(), value.to_be_bytes());
     let size = rest.len();
-    put_packed(out, Packed { marker, rest, size });
+    put_packed(out, NumberBytes { marker, rest, size });
 }
 
 fn encode_long_double(bytes: &[u8; 16], out: &mut Vec<u8>) {

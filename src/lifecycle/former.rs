@@ -89,9 +89,9 @@ pub fn keep(name: &Name, trust: &Trust) -> io::Result<PathBuf> {
         let to = name.beside(&suffix);
         let moved = match found_at(&to, trust) {
             // Held until it is replaced.
-            Found::Replaceable(_former) => std::fs::rename(name.file(), to.file()),
-            Found::Nothing => shm::rename_new(name.file(), to.file()),
-            Found::Other => continue,
+            FormerState::Replaceable(_former) => std::fs::rename(name.file(), to.file()),
+            FormerState::Nothing => shm::rename_new(name.file(), to.file()),
+            FormerState::Other => continue,
         };
         match moved.map_err(|e| (e.kind(), e)) {
             Ok(()) => return Ok(to.file().to_path_buf()),
@@ -128,26 +128,26 @@ fn replaceable(name: &Name, trust: &Trust) -> Option<(Name, FileLock)> {
     suffixes(name, trust).into_iter().find_map(|suffix| {
         let at = name.beside(&suffix);
         match found_at(&at, trust) {
-            Found::Replaceable(held) => Some((at, held)),
+            FormerState::Replaceable(held) => Some((at, held)),
             _ => None,
         }
     })
 }
 
 /// What stands at the name of a kept timeline.
-enum Found {
+enum FormerState {
     Nothing,
     /// A timeline that we may replace, and that nobody writes to.
     Replaceable(FileLock),
     Other,
 }
 
-fn found_at(to: &Name, trust: &Trust) -> Found {
+fn found_at(to: &Name, trust: &Trust) -> FormerState {
     let path = to.file();
     // Its owner is checked before it is locked.
     let file = match shm::open_nofollow(path) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Found::Nothing,
-        Err(_) => return Found::Other,
+        Err(e) if e.kind() == ErrorKind::NotFound => return FormerState::Nothing,
+        Err(_) => return FormerState::Other,
         Ok(file) => file,
     };
     let may_replace = |file: &File| {
@@ -155,7 +155,7 @@ fn found_at(to: &Name, trust: &Trust) -> Found {
         is_timeline && trusted(path, file, trust).is_ok()
     };
     if !may_replace(&file) {
-        return Found::Other;
+        return FormerState::Other;
     }
     // Who has its lock for longer is about to join it, or wants to harm us.
     let held = FileLock::at(to, "replace", || Patience::MOMENT).and_then(|held| {
@@ -163,10 +163,10 @@ fn found_at(to: &Name, trust: &Trust) -> Found {
         unused.transpose()
     });
     match held {
-        Ok(None) => Found::Nothing,
+        Ok(None) => FormerState::Nothing,
         // It may be another one by now.
-        Ok(Some(held)) if may_replace(held.file()) => Found::Replaceable(held),
-        _ => Found::Other,
+        Ok(Some(held)) if may_replace(held.file()) => FormerState::Replaceable(held),
+        _ => FormerState::Other,
     }
 }
 

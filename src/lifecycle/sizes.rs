@@ -44,7 +44,7 @@ pub struct Sizes {
     is_asked: bool,
     /// Why those before it did not fit.
     shortage: Option<Shortage>,
-    kept: Kept,
+    kept: FormerSizes,
 }
 
 /// One size to try.
@@ -78,7 +78,7 @@ impl Sizes {
             at: 0,
             is_asked: plan.entries.is_some(),
             shortage: None,
-            kept: Kept::default(),
+            kept: FormerSizes::default(),
         })
     }
 
@@ -87,7 +87,7 @@ impl Sizes {
     /// The timelines that are kept are at `name` and beside it. What is at `name`, if anything, has
     /// no writer, and is locked.
     pub fn begin(&mut self, name: &Name, trust: &Trust, corpse: Option<&LockFile>) {
-        self.kept = Kept::of(name, trust, corpse);
+        self.kept = FormerSizes::of(name, trust, corpse);
         // Those that were found too large once are so if they would be larger than the last one.
         let most = match self.shortage {
             Some(_) => self.kept.entries.unwrap_or(u64::MAX),
@@ -136,22 +136,22 @@ impl Sizes {
 
 /// The timelines of earlier starts.
 #[derive(Debug, Default)]
-struct Kept {
+struct FormerSizes {
     /// The number of entries of the last one, if its creator asked for none.
     entries: Option<u64>,
     /// The bytes that they take.
     bytes: u64,
 }
 
-impl Kept {
-    fn of(name: &Name, trust: &Trust, corpse: Option<&LockFile>) -> Kept {
+impl FormerSizes {
+    fn of(name: &Name, trust: &Trust, corpse: Option<&LockFile>) -> FormerSizes {
         let last = corpse.and_then(|lock| segment::read_header(name.given(), lock.file()).ok());
         let entries = last.and_then(|(geometry, facts)| {
             let is_default = facts.reduced || geometry.entries == DEFAULT_ENTRIES;
             is_default.then_some(geometry.entries)
         });
         let last = corpse.map_or(0, |lock| former::taken(lock.file()));
-        Kept {
+        FormerSizes {
             entries,
             bytes: last.saturating_add(former::replaceable_bytes(name, trust)),
         }

@@ -123,12 +123,12 @@ pub fn remove(name: &Name) -> Result<bool> {
         return Ok(false);
     }
     match found(name.file(), file).map_err(|e| Error::io("lock", path, e))? {
-        Found::Alive => Err(Error::InCreation { path: path.into() }),
-        Found::Left(_lock) => match std::fs::remove_file(name.file()) {
+        StagingState::Alive => Err(Error::InCreation { path: path.into() }),
+        StagingState::Left(_lock) => match std::fs::remove_file(name.file()) {
             Ok(()) => Ok(true),
             Err(e) => Err(Error::io("remove", path, e)),
         },
-        Found::Other => Ok(false),
+        StagingState::Other => Ok(false),
     }
 }
 
@@ -156,18 +156,18 @@ fn is_alive(path: &Path) -> bool {
         return false;
     }
     match found(path, file) {
-        Ok(Found::Alive) => true,
-        Ok(Found::Left(_lock)) => {
+        Ok(StagingState::Alive) => true,
+        Ok(StagingState::Left(_lock)) => {
             // A file that cannot be removed stays, and does no harm.
             let _ = std::fs::remove_file(path);
             false
         }
-        Ok(Found::Other) | Err(_) => false,
+        Ok(StagingState::Other) | Err(_) => false,
     }
 }
 
 /// What stands at a staging name.
-enum Found {
+enum StagingState {
     /// A creator has its lock.
     Alive,
     /// A creator left it that was killed. Held, so that no other takes it for its own.
@@ -177,14 +177,14 @@ enum Found {
     Other,
 }
 
-fn found(path: &Path, file: File) -> io::Result<Found> {
+fn found(path: &Path, file: File) -> io::Result<StagingState> {
     let Some(lock) = LockFile::try_acquire(Opening::own(file), Lock::Lifecycle)? else {
-        return Ok(Found::Alive);
+        return Ok(StagingState::Alive);
     };
     let is_left = shm::is_at(lock.file(), path) && is_left_over(lock.file());
     Ok(match is_left {
-        true => Found::Left(lock),
-        false => Found::Other,
+        true => StagingState::Left(lock),
+        false => StagingState::Other,
     })
 }
 

@@ -12,5 +12,5 @@ mod write;
 pub use read::{Head, Unpacker, all_integers, whole_values};
 pub use rmp::Marker;
 pub use write::{
-    FieldWriter, ListWriter, Packed, array16, packed, packed_signed, put, put_packed, uint64,
+    FieldWriter, ListWriter, NumberBytes, array16, packed, packed_signed, put, put_packed, uint64,
 };

@@ -14,7 +14,7 @@ const INFALLIBLE: &str = "writing to a vector cannot fail";
 /// They are not put together here: whoever writes them one behind the other into its buffer reads
 /// nothing back that it has just written.
 #[derive(Debug, Clone, Copy)]
-pub struct Packed {
+pub struct NumberBytes {
     /// The first byte.
     pub marker: u8,
     /// The bytes behind it, with some that do not count.
@@ -23,9 +23,9 @@ pub struct Packed {
     pub size: usize,
 }
 
-impl Packed {
-    const fn alone(marker: u8) -> Packed {
-        Packed {
+impl NumberBytes {
+    const fn alone(marker: u8) -> NumberBytes {
+        NumberBytes {
             marker,
             rest: [0; 8],
             size: 0,
@@ -49,12 +49,12 @@ const UNSIGNED: [(u8, u8); 9] = [
 
 /// Packs an unsigned number as rmp's `write_uint` does, in a third of the time.
 #[inline]
-pub fn packed(value: u64) -> Packed {
+pub fn packed(value: u64) -> NumberBytes {
     if value <= 0x7f {
-        return Packed::alone(value as u8);
+        return NumberBytes::alone(value as u8);
     }
     let (marker, size) = UNSIGNED[(71 - value.leading_zeros()) as usize / 8];
-    Packed {
+    NumberBytes {
         marker,
         rest: (value << (64 - 8 * u32::from(size))).to_be_bytes(),
         size: usize::from(size),
@@ -63,22 +63,22 @@ pub fn packed(value: u64) -> Packed {
 
 /// Packs a signed number; those from 0 on become unsigned ones.
 #[inline]
-pub fn packed_signed(value: i64) -> Packed {
+pub fn packed_signed(value: i64) -> NumberBytes {
     match u64::try_from(value) {
         Ok(value) => packed(value),
         Err(_) => packed_negative(value),
     }
 }
 
-fn packed_negative(value: i64) -> Packed {
+fn packed_negative(value: i64) -> NumberBytes {
     let (marker, size) = match value {
-        -0x20.. => return Packed::alone(value as u8),
+        -0x20.. => return NumberBytes::alone(value as u8),
         -0x80.. => (marker::INT8, 1),
         -0x8000.. => (marker::INT16, 2),
         -0x8000_0000.. => (marker::INT32, 4),
         _ => (marker::INT64, 8),
     };
-    Packed {
+    NumberBytes {
         marker,
         rest: (value << (64 - 8 * size)).to_be_bytes(),
         size,
@@ -107,7 +107,7 @@ pub fn put(out: &mut Vec<u8>, marker: Marker, bytes: &[u8]) {
 
 /// Appends a number. All bytes are copied, because a copy of fixed size is faster.
 #[inline]
-pub fn put_packed(out: &mut Vec<u8>, number: Packed) {
+pub fn put_packed(out: &mut Vec<u8>, number: NumberBytes) {
     let behind = out.len() + 1 + number.size;
     let [a, b, c, d, e, f, g, h] = number.rest;
     out.extend_from_slice(&[number.marker, a, b, c, d, e, f, g, h]);

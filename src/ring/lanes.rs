@@ -1,6 +1,6 @@
 //! Owners of lanes: taking a free lane, giving it back, and freeing those of dead processes.
 
-use super::memory::Shared;
+use super::memory::SharedRing;
 use super::{Storage, writer};
 use crate::sync::{Ordering, fence};
 
@@ -16,7 +16,7 @@ pub fn process_of(owner: u64) -> u32 {
 
 /// Takes a free lane from `first` on. The search starts at a place that depends on the caller, so
 /// that threads that start together do not compete for the same lane.
-pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> {
+pub fn acquire(ring: &SharedRing, first: u32, hint: u32, owner: u64) -> Option<u32> {
     let count = ring.lanes() - first;
     for i in 0..count {
         let lane = first + (hint.wrapping_add(i)) % count;
@@ -41,7 +41,7 @@ pub fn acquire(ring: &Shared, first: u32, hint: u32, owner: u64) -> Option<u32> 
 
 /// Gives a lane back, if `owner` still owns it. The lane keeps its current chunk, and the next
 /// owner continues in it.
-pub fn release(ring: &Shared, lane: u32, owner: u64) {
+pub fn release(ring: &SharedRing, lane: u32, owner: u64) {
     // Release (pairs with the Acquire in `acquire`). A CAS, because another process may have judged
     // us dead.
     let _ = ring
@@ -51,7 +51,7 @@ pub fn release(ring: &Shared, lane: u32, owner: u64) {
 }
 
 /// Frees all lanes of a process that ended. Returns how many.
-pub fn release_all(ring: &Shared, process: u32) -> u32 {
+pub fn release_all(ring: &SharedRing, process: u32) -> u32 {
     let mut freed = 0;
     for lane in 0..ring.lanes() {
         let word = ring.lane(lane).owner.load(Ordering::Acquire);
@@ -64,7 +64,7 @@ pub fn release_all(ring: &Shared, process: u32) -> u32 {
 }
 
 /// Initialises the tickets and cursors of a new ring.
-pub fn initialise(ring: &Shared) {
+pub fn initialise(ring: &SharedRing) {
     let (ticket, cursor) = writer::initial(ring);
     ring.next_ticket().store(ticket, Ordering::Relaxed);
     for lane in 0..ring.lanes() {

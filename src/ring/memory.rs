@@ -15,7 +15,7 @@ use crate::sync::{AtomicU64, Ordering};
 /// Copies of the pointers and masks that the hot path needs are side by side here, so that an
 /// append touches one line of this and never the header.
 #[derive(Clone)]
-pub struct Shared {
+pub struct SharedRing {
     pub(super) entries: *const [AtomicU64; ENTRY_WORDS],
     pub(super) lanes: *const Lane,
     lane_stride: usize,
@@ -32,15 +32,15 @@ pub struct Shared {
 }
 
 // SAFETY: the pointers lead into a mapping that is kept alive here, and all access is by atomics.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedRing {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for SharedRing {}
 
-impl Shared {
+impl SharedRing {
     /// The ring of a mapping whose geometry was checked against its length; `None` if it is not
     /// mapped.
-    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Option<Shared> {
-        Some(Shared {
+    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Option<SharedRing> {
+        Some(SharedRing {
             entries: mapping.first(geometry.entry())?,
             lanes: mapping.first(geometry.lane())?,
             lane_stride: geometry.lane().stride as usize,
@@ -95,7 +95,7 @@ impl Shared {
     }
 }
 
-impl Storage for Shared {
+impl Storage for SharedRing {
     type Word<'a> = &'a AtomicU64;
 
     #[inline(always)]
@@ -145,7 +145,7 @@ impl Storage for Shared {
     }
 }
 
-impl important::ImportantRegion for Shared {
+impl important::ImportantRegion for SharedRing {
     type Word<'a> = &'a AtomicU64;
 
     fn capacity(&self) -> u32 {
@@ -164,17 +164,17 @@ impl important::ImportantRegion for Shared {
 }
 
 /// A ring for readers: mapped, or read piece by piece if others could cut the file short.
-pub struct Observed {
-    mapped: Option<Shared>,
+pub struct ReaderRing {
+    mapped: Option<SharedRing>,
     mapping: Arc<Mapping>,
     geometry: Geometry,
 }
 
-impl Observed {
+impl ReaderRing {
     /// The ring of a mapping whose geometry was checked against its length.
-    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> Observed {
-        Observed {
-            mapped: Shared::new(mapping, geometry),
+    pub fn new(mapping: &Arc<Mapping>, geometry: &Geometry) -> ReaderRing {
+        ReaderRing {
+            mapped: SharedRing::new(mapping, geometry),
             mapping: Arc::clone(mapping),
             geometry: *geometry,
         }
@@ -232,7 +232,7 @@ impl super::Word for RecordAccess<'_, AtomicU64> {
     }
 }
 
-impl Storage for Observed {
+impl Storage for ReaderRing {
     type Word<'a> = RecordAccess<'a, AtomicU64>;
 
     fn chunk_entries(&self) -> u32 {
@@ -288,7 +288,7 @@ impl Storage for Observed {
     }
 }
 
-impl Observed {
+impl ReaderRing {
     /// The offset of an entry of important events.
     fn important_at(&self, index: u32) -> u64 {
         let index = index.min(self.geometry.important_entries() - 1);
@@ -296,7 +296,7 @@ impl Observed {
     }
 }
 
-impl important::ImportantRegion for Observed {
+impl important::ImportantRegion for ReaderRing {
     type Word<'a> = RecordAccess<'a, AtomicU64>;
 
     fn capacity(&self) -> u32 {

@@ -8,7 +8,7 @@
 //! refill.
 
 use super::Storage;
-use super::memory::Shared;
+use super::memory::SharedRing;
 use crate::layout::words::{
     FLAG_PAYLOAD, LAST_WORDS_SHIFT, PAYLOAD_AT, entry_head, long_entry_head,
 };
@@ -42,7 +42,7 @@ impl Pending<'_> {
     #[inline(always)]
     pub fn write(
         &self,
-        ring: &Shared,
+        ring: &SharedRing,
         chunk: u32,
         index: u32,
         (core, thread_word): (u16, u64),
@@ -98,7 +98,7 @@ impl<'a> LongEvent<'a> {
 
     fn write(
         &self,
-        ring: &Shared,
+        ring: &SharedRing,
         chunk: u32,
         index: u32,
         (core, thread_word): (u16, u64),

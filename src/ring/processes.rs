@@ -24,7 +24,7 @@
 use std::fs::File;
 
 use super::life::{KernelProcess, Liveness, ProcessView, proc_path};
-use super::memory::Shared;
+use super::memory::SharedRing;
 use super::{executables, handle, lanes, threads};
 use crate::layout::Geometry;
 use crate::layout::records::{FOUND_DEAD, Process};
@@ -155,7 +155,7 @@ fn is_joined(record: &RecordAccess<Process>) -> bool {
 ///
 /// The lock on the slot is held as long as `opening`'s file is open. The kernel arbitrates who gets
 /// a slot, so nothing else needs a lock. Does not allocate.
-pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
+pub fn join(ring: &SharedRing, geometry: &Geometry, opening: &Opening, ticks: u64) -> Option<u32> {
     let map = ring.mapping();
     let view = ProcessView::here();
     let me = KernelProcess::me();
@@ -205,7 +205,7 @@ pub fn join(ring: &Shared, geometry: &Geometry, opening: &Opening, ticks: u64) -
 // Not inline: a first event has a bound on its stack.
 #[inline(never)]
 fn mark_a_dead(
-    ring: &Shared,
+    ring: &SharedRing,
     geometry: &Geometry,
     opening: &Opening,
     view: &ProcessView,
@@ -277,7 +277,7 @@ fn next_slot(map: &Mapping, geometry: &Geometry, turn: Option<(u64, u32)>) -> Op
 }
 
 /// Leaves the table: frees lanes, and stores the time in the slot, which frees the thread records.
-pub fn leave(ring: &Shared, geometry: &Geometry, me: u32, ticks: u64) {
+pub fn leave(ring: &SharedRing, geometry: &Geometry, me: u32, ticks: u64) {
     lanes::release_all(ring, me);
     let Some(slot) = (me & 0xffff).checked_sub(1) else {
         return;
@@ -308,7 +308,7 @@ pub fn unlock(me: u32, opening: &Opening) {
 /// lanes.
 ///
 /// `opening` is the caller's own, `me` its own identity, which is skipped. Does not allocate.
-pub fn reap(ring: &Shared, geometry: &Geometry, opening: &Opening, me: u32, ticks: u64) -> u32 {
+pub fn reap(ring: &SharedRing, geometry: &Geometry, opening: &Opening, me: u32, ticks: u64) -> u32 {
     let map = ring.mapping();
     let view = ProcessView::here();
     let mut freed = 0;
@@ -396,7 +396,7 @@ pub fn notice_a_death(
 /// Frees the lanes and thread records of a dead process. Returns how many lanes.
 // Not inline: a first event has a bound on its stack, and looking at processes needs more of it.
 #[inline(never)]
-fn free_all(ring: &Shared, geometry: &Geometry, dead: u32, ticks: u64) -> u32 {
+fn free_all(ring: &SharedRing, geometry: &Geometry, dead: u32, ticks: u64) -> u32 {
     let map = ring.mapping();
     let end = end(map, geometry, dead, ticks).unwrap_or(ticks);
     threads::end_all(map, geometry, dead, end);
@@ -415,7 +415,7 @@ impl Owners {
     const SLOTS: u32 = 256;
 
     /// Those from `first` on. Does not allocate.
-    fn of(ring: &Shared, geometry: &Geometry, first: u32) -> Owners {
+    fn of(ring: &SharedRing, geometry: &Geometry, first: u32) -> Owners {
         use super::Storage;
         let map = ring.mapping();
         let mut owners = Owners::default();

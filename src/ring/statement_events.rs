@@ -55,7 +55,7 @@ pub enum Lookup {
 
 /// Why an event is not defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Undefined {
+pub enum DefinitionFailure {
     /// A lock was held, or the system refused: that may pass.
     Passing,
     /// A table is full, and stays so.
@@ -156,13 +156,13 @@ impl StatementEvents {
 
     /// Remembers the event of a pair, or why there is none, unless another thread has defined it.
     /// May allocate.
-    pub(crate) fn put(&self, pair: Pair, defined: Result<EventId, Undefined>) {
+    pub(crate) fn put(&self, pair: Pair, defined: Result<EventId, DefinitionFailure>) {
         let word = pair.upper()
             | match defined {
                 Ok(event) => u64::from(event.0),
-                Err(Undefined::Wrong) => REFUSED,
-                Err(Undefined::Passing) => FAILED,
-                Err(Undefined::Full) => FULL,
+                Err(DefinitionFailure::Wrong) => REFUSED,
+                Err(DefinitionFailure::Passing) => FAILED,
+                Err(DefinitionFailure::Full) => FULL,
             };
         let may_replace = |former: u64| former == 0 || !is_open((former >> 32) as u32);
         if !replace(&self.first, pair, word, may_replace) {

@@ -27,12 +27,12 @@ const MOST: usize = 1 << 16;
 #[derive(Default)]
 pub struct SystemNames {
     view: Option<ProcessView>,
-    known: HashMap<u32, Known>,
+    known: HashMap<u32, KernelName>,
     changes: u64,
     next: Option<Instant>,
 }
 
-struct Known {
+struct KernelName {
     /// That of the record when the kernel was asked. Another one means that the record is newer.
     renames: u32,
     /// `None` if the kernel does not know.
@@ -57,7 +57,7 @@ impl SystemNames {
                 self.known.clear();
             }
             let name = self.ask(map, geometry, recorded);
-            self.known.insert(identity, Known { renames, name });
+            self.known.insert(identity, KernelName { renames, name });
         }
         self.known.get(&identity)?.name.as_deref()
     }

@@ -137,7 +137,7 @@ impl Fresh {
 
 /// The result of installing a fresh chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Installed {
+pub enum InstallResult {
     /// The lane continues in it.
     Done,
     /// The chunk had another state: another writer took it.
@@ -160,7 +160,7 @@ pub fn refill<S: Storage>(
     ring: &S,
     lane: u32,
     full: Cursor,
-    install: impl Fn(&S, &Fresh) -> Installed,
+    install: impl Fn(&S, &Fresh) -> InstallResult,
 ) -> Result<(), NoChunk> {
     let before = match committed(ring, full) {
         Some(before) => before,
@@ -203,8 +203,8 @@ pub fn refill<S: Storage>(
             before,
         };
         match install(ring, &fresh) {
-            Installed::Done | Installed::Aborted => return Ok(()),
-            Installed::Taken => {}
+            InstallResult::Done | InstallResult::Aborted => return Ok(()),
+            InstallResult::Taken => {}
         }
     }
     // Every chunk is a lane's current one. One may be ours: prepared by a killed predecessor.
@@ -214,7 +214,7 @@ pub fn refill<S: Storage>(
 }
 
 /// Installs a chunk in a lane with one owner, the caller.
-pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
+pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> InstallResult {
     // AcqRel: Acquire, because a closed chunk's entries happened before we overwrite them; Release
     // pairs with the Acquire of the next taker.
     let taken = ring.state(fresh.chunk).compare_exchange(
@@ -224,7 +224,7 @@ pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
         Ordering::Relaxed,
     );
     if taken.is_err() {
-        return Installed::Taken;
+        return InstallResult::Taken;
     }
     ring.fence_taken();
     describe(ring, fresh);
@@ -243,10 +243,10 @@ pub fn install<S: Storage>(ring: &S, fresh: &Fresh) -> Installed {
         Ordering::Relaxed,
     );
     match installed {
-        Ok(_) => Installed::Done,
+        Ok(_) => InstallResult::Done,
         // This process was forked by a signal handler in the middle of this: the lane is the
         // parent's.
-        Err(_) => Installed::Aborted,
+        Err(_) => InstallResult::Aborted,
     }
 }
 

@@ -41,10 +41,10 @@ static NOTES: [Note; 64] = [const {
 }; 64];
 
 /// A noted opening. It must not outlive the descriptor.
-pub struct Noted(&'static Note);
+pub struct OpeningNote(&'static Note);
 
 /// Notes an opening of the file with this identity, before it is used for locks. Does not allocate.
-pub fn note(file: &File, (device, inode): (u64, u64)) -> Option<Noted> {
+pub fn note(file: &File, (device, inode): (u64, u64)) -> Option<OpeningNote> {
     let me = this_thread();
     // Acquire, pairs with the Release in `drop`: the former user has finished with it.
     let is_free = |note: &&Note| {
@@ -61,10 +61,10 @@ pub fn note(file: &File, (device, inode): (u64, u64)) -> Option<Noted> {
     // other fields as well.
     note.descriptor
         .store(file.as_raw_fd() as u32 + 1, Ordering::Release);
-    Some(Noted(note))
+    Some(OpeningNote(note))
 }
 
-impl Drop for Noted {
+impl Drop for OpeningNote {
     fn drop(&mut self) {
         self.0.descriptor.store(0, Ordering::Relaxed);
         self.0.thread.store(0, Ordering::Release);

@@ -35,7 +35,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 
 use super::descriptor::{identity, keep_high};
-use super::inherited::{Noted, note};
+use super::inherited::{OpeningNote, note};
 use crate::sync::{AtomicU32, Ordering};
 
 /// The first lock byte.
@@ -193,7 +193,7 @@ pub struct Opening {
     /// Whether its locks belong to the process, because the parent has the same opening.
     process_wide: bool,
     /// Forked children close noted openings.
-    noted: Option<Noted>,
+    noted: Option<OpeningNote>,
 }
 
 impl Opening {

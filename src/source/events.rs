@@ -18,7 +18,7 @@ use super::passage::Passages;
 use super::ring_contents::RingContents;
 use crate::layout::words::Entry;
 use crate::ring::Storage;
-use crate::ring::memory::Observed;
+use crate::ring::memory::ReaderRing;
 use crate::ring::reader::{self, Chunk};
 use crate::segment::TimelineMapping;
 use crate::sync::Ordering;
@@ -96,7 +96,7 @@ impl Order {
 
 impl LaneEvents {
     /// The run of the chunks at `places`, which is not empty.
-    fn new(ring: &Observed, order: Order, chunks: &[Chunk], places: Range<usize>) -> LaneEvents {
+    fn new(ring: &ReaderRing, order: Order, chunks: &[Chunk], places: Range<usize>) -> LaneEvents {
         let mut run = LaneEvents {
             key: (0, 0, 0),
             chunk: chunks[places.start],
@@ -112,7 +112,7 @@ impl LaneEvents {
     }
 
     /// Goes to the lane's next chunk; false if there is none.
-    fn turn(&mut self, ring: &Observed, order: Order, chunks: &[Chunk]) -> bool {
+    fn turn(&mut self, ring: &ReaderRing, order: Order, chunks: &[Chunk]) -> bool {
         let next = match order {
             Order::OldestFirst => self.left.next(),
             Order::NewestFirst => self.left.next_back(),
@@ -166,7 +166,7 @@ impl LaneEvents {
     }
 
     /// Copies the chunk; false if it was overwritten.
-    fn load(&mut self, ring: &Observed, order: Order) -> bool {
+    fn load(&mut self, ring: &ReaderRing, order: Order) -> bool {
         self.entries.clear();
         if reader::copy(ring, &self.chunk, 0, &mut self.entries).is_err() {
             return false;
@@ -200,7 +200,7 @@ struct Older {
 impl LaneEvents {
     /// For newest first: goes to the next older chunk with events that is not overwritten.
     #[cold]
-    fn go_back(&mut self, ring: &Observed, chunks: &[Chunk]) -> Older {
+    fn go_back(&mut self, ring: &ReaderRing, chunks: &[Chunk]) -> Older {
         let mut older = Older::default();
         let mut begin = self.chunk.before;
         while self.turn(ring, Order::NewestFirst, chunks) {

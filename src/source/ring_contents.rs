@@ -20,7 +20,7 @@
 use std::cell::OnceCell;
 
 use crate::layout::words::{ChunkState, Cursor};
-use crate::ring::memory::Observed;
+use crate::ring::memory::ReaderRing;
 use crate::ring::reader::{self, Chunk};
 use crate::ring::{Storage, Word};
 use crate::sync::Ordering;
@@ -44,7 +44,7 @@ pub struct RingContents {
 
 impl RingContents {
     /// The state of a ring now.
-    pub fn of(ring: &Observed) -> RingContents {
+    pub fn of(ring: &ReaderRing) -> RingContents {
         RingContents::by(ring, &saved(ring))
     }
 
@@ -104,7 +104,7 @@ fn lanes(ring: &impl Storage, saved: &[u64]) -> Vec<Lane> {
 }
 
 /// How many entries of each lane were committed when this snapshot was taken; 0 in other rings.
-fn saved(ring: &Observed) -> Vec<u64> {
+fn saved(ring: &ReaderRing) -> Vec<u64> {
     let saved = |lane| {
         ring.lane(lane)
             .field(|lane| &lane.saved)
@@ -114,7 +114,7 @@ fn saved(ring: &Observed) -> Vec<u64> {
 }
 
 /// How many entries each lane of a snapshot had committed. The snapshot may lack the last of them.
-pub fn written(ring: &Observed) -> Vec<u64> {
+pub fn written(ring: &ReaderRing) -> Vec<u64> {
     written_by(ring, &saved(ring))
 }
 

@@ -11,7 +11,7 @@ use super::argument::{Interned, Number};
 use super::arguments::Arguments;
 use super::named::Flags;
 use super::site::{Each, One};
-use super::types::Owned;
+use super::types::OwnedList;
 use super::wide::Wide;
 use crate::event::{Bytes, Hex, Nanoseconds, UnixTime};
 
@@ -22,7 +22,7 @@ pub trait Fixed {}
 
 impl Fixed for () {}
 impl<A: Fixed, L: Fixed> Fixed for (A, L) {}
-impl<A: Fixed, L: Fixed> Fixed for Owned<A, L> {}
+impl<A: Fixed, L: Fixed> Fixed for OwnedList<A, L> {}
 
 macro_rules! fixed {
     ($($type:ty)*) => {$(

@@ -31,12 +31,12 @@ pub use payload::PayloadBuilder;
 pub use site::{Each, One, Sites, StatementText};
 #[doc(hidden)]
 pub use span::{Keep, SpanArguments, SpanSite, kept, longer, span_statement, spans};
-pub use types::Owned;
+pub use types::OwnedList;
 pub use wide::Wide;
 
 pub use crate::event::Attributes;
 #[doc(hidden)]
-pub use crate::ring::statement_events::{Lookup, StatementEvents, Undefined};
+pub use crate::ring::statement_events::{DefinitionFailure, Lookup, StatementEvents};
 pub use crate::timeline::{ON, Timeline};
 
 /// Logs an event whose message has named arguments, with their types.

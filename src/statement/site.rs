@@ -8,7 +8,7 @@ use super::types::Types;
 use crate::error::Result;
 use crate::event::{Attributes, EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
-use crate::ring::statement_events::{Lookup, StatementEvents, Undefined};
+use crate::ring::statement_events::{DefinitionFailure, Lookup, StatementEvents};
 use crate::sync::{AtomicU64, Ordering};
 use crate::timeline::Timeline;
 
@@ -77,9 +77,9 @@ impl Site {
             Lookup::Lost | Lookup::Refused => None,
             Lookup::Nothing | Lookup::Again => {
                 let defined = self.define_now(timeline, priority, &types());
-                let known = defined.as_ref().copied().map_err(Undefined::from);
+                let known = defined.as_ref().copied().map_err(DefinitionFailure::from);
                 timeline.remember(&self.known, priority, known);
-                if let (Err(why), Err(Undefined::Wrong)) = (&defined, known) {
+                if let (Err(why), Err(DefinitionFailure::Wrong)) = (&defined, known) {
                     timeline.tell_of_refused(self.words.place, &why.to_string());
                 }
                 defined.ok()

@@ -4,7 +4,7 @@ use super::argument::Argument;
 use super::arguments::{ArgumentList, Arguments};
 use super::message::length_without_types;
 use super::site::{Find, Site, Sites, StatementText};
-use super::types::{Owned, Types};
+use super::types::{OwnedList, Types};
 use crate::event::{EventId, FieldType, Priority};
 use crate::ring::log::EnabledEvent;
 use crate::timeline::{SpanValues, Timeline};
@@ -188,10 +188,10 @@ macro_rules! span_statement {
 macro_rules! span_values {
     () => { () };
     ($name:ident, $($rest:tt)*) => {
-        $crate::statement::Owned($name, $crate::statement::kept!($($rest)*))
+        $crate::statement::OwnedList($name, $crate::statement::kept!($($rest)*))
     };
     ($name:ident = $value:expr, $($rest:tt)*) => {
-        $crate::statement::Owned($value, $crate::statement::kept!($($rest)*))
+        $crate::statement::OwnedList($value, $crate::statement::kept!($($rest)*))
     };
 }
 
@@ -223,7 +223,7 @@ impl Keep for () {
     fn references(&self) {}
 }
 
-impl<A: Argument, K: Keep> Keep for Owned<A, K> {
+impl<A: Argument, K: Keep> Keep for OwnedList<A, K> {
     type References<'a>
         = (&'a A, K::References<'a>)
     where

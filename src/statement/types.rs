@@ -41,9 +41,9 @@ impl<A: Argument + ?Sized, T: Types> Types for (&A, T) {
 }
 
 /// A list of arguments that it owns, and not of references: the first one, and the others.
-pub struct Owned<A, T>(pub A, pub T);
+pub struct OwnedList<A, T>(pub A, pub T);
 
-impl<A: Argument, T: Types> Types for Owned<A, T> {
+impl<A: Argument, T: Types> Types for OwnedList<A, T> {
     const COUNT: usize = 1 + T::COUNT;
     const KEY: u64 = hash(T::KEY, A::TYPE);
     const LENGTH: usize = T::LENGTH + length(A::TYPE);
@@ -105,14 +105,18 @@ mod tests {
     #[test]
     fn lengths_are_those_of_messages_with_types() {
         check::<()>("nothing {{ or }}");
-        check::<(&u8, Owned<f64, ()>)>("{{{a}}}: ${bcd}\n{c} {{");
+        check::<(&u8, OwnedList<f64, ()>)>("{{{a}}}: ${bcd}\n{c} {{");
         check::<(&Flags<Access>, (&Interned, (&[u16; 3], ())))>("ö {a}{b} {c} }}");
         check::<(&bool, (&bool, ()))>("{a}, {a}\r\n{{}}");
     }
 
     #[test]
     fn keys_tell_all_other_lists_apart() {
-        let same = [<(&u8, ())>::KEY, <(&&u8, ())>::KEY, Owned::<u8, ()>::KEY];
+        let same = [
+            <(&u8, ())>::KEY,
+            <(&&u8, ())>::KEY,
+            OwnedList::<u8, ()>::KEY,
+        ];
         assert!(same.iter().all(|key| *key == same[0]));
         let mut keys = vec![
             <()>::KEY,

@@ -9,10 +9,10 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 
 use super::elf_file::{ElfFile, is_of, programs};
 use super::intervals::{AddressInterval, IntervalMap};
-use super::lines::{LineTable, Located};
+use super::lines::{LineTable, SourceLocation};
 use super::sections::{self, Sections, Unread};
 use super::separate::{self, Separate};
-use super::{FileContents, FileVersion, Left, Module};
+use super::{FileContents, FileVersion, Module, ReadBudget};
 
 /// Bytes of all headers and notes that are read to compare a file.
 const MOST_HEADERS: u64 = 16 << 20;
@@ -58,16 +58,16 @@ impl Image {
         path: &Path,
         module: &Module,
         known: Option<&[FileContents]>,
-        left: &mut Left,
+        left: &mut ReadBudget,
     ) -> Option<Image> {
         Image::look(path, module, known, left, true)
     }
 
     /// Whether the file at `path` is that of a module. Reads its headers and notes.
     pub fn is_of(path: &Path, module: &Module, known: Option<&[FileContents]>) -> bool {
-        let mut left = Left {
+        let mut left = ReadBudget {
             symbols: MOST_HEADERS,
-            ..Left::default()
+            ..ReadBudget::default()
         };
         Image::look(path, module, known, &mut left, false).is_some()
     }
@@ -76,7 +76,7 @@ impl Image {
         path: &Path,
         module: &Module,
         known: Option<&[FileContents]>,
-        left: &mut Left,
+        left: &mut ReadBudget,
         has_symbols: bool,
     ) -> Option<Image> {
         let file = &mut ElfFile::at(path, &mut left.symbols)?;
@@ -176,7 +176,7 @@ impl Image {
 
     /// The place in the source that an address is of, in a process with the file of this module
     /// mapped at its base, and what the compiler put there.
-    pub fn locate(&self, module: &Module, address: u64, left: &Mutex<u64>) -> Located {
+    pub fn locate(&self, module: &Module, address: u64, left: &Mutex<u64>) -> SourceLocation {
         let open = || {
             let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
             LineTable::open(
@@ -187,7 +187,7 @@ impl Image {
             )
         };
         let Ok(lines) = self.lines.get_or_init(open) else {
-            return Located::default();
+            return SourceLocation::default();
         };
         let bias = self
             .lowest

@@ -11,15 +11,15 @@ use gimli::{EndianSlice, Error, Reader, ReaderOffsetId, Result, RunTimeEndian};
 
 /// Bytes of a section, and how much more may be read of all.
 #[derive(Debug, Clone)]
-pub struct Metered<'a> {
+pub struct SectionReader<'a> {
     bytes: EndianSlice<'a, RunTimeEndian>,
     left: &'a Cell<u64>,
 }
 
-impl<'a> Metered<'a> {
+impl<'a> SectionReader<'a> {
     /// All bytes of a section.
-    pub fn new(bytes: &'a [u8], endian: RunTimeEndian, left: &'a Cell<u64>) -> Metered<'a> {
-        Metered {
+    pub fn new(bytes: &'a [u8], endian: RunTimeEndian, left: &'a Cell<u64>) -> SectionReader<'a> {
+        SectionReader {
             bytes: EndianSlice::new(bytes, endian),
             left,
         }
@@ -39,7 +39,7 @@ pub fn pay(left: &Cell<u64>, bytes: usize) -> Result<()> {
         .ok_or(Error::UnexpectedEof(ReaderOffsetId(0)))
 }
 
-impl Reader for Metered<'_> {
+impl Reader for SectionReader<'_> {
     type Endian = RunTimeEndian;
     type Offset = usize;
 
@@ -85,7 +85,7 @@ impl Reader for Metered<'_> {
 
     fn split(&mut self, len: usize) -> Result<Self> {
         self.pay(0)?;
-        Ok(Metered {
+        Ok(SectionReader {
             bytes: Reader::split(&mut self.bytes, len)?,
             left: self.left,
         })

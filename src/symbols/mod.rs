@@ -51,7 +51,7 @@ const MAX_LINES: u64 = 512 << 20;
 
 /// The answer of dladdr for an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct AddressInfo {
     /// The file that holds it: `dli_fname`, but absolute.
     pub file: PathBuf,
     /// Where that file is mapped: `dli_fbase`.
@@ -72,14 +72,14 @@ const MAX_HASHED: u64 = 4 << 30;
 
 /// How many bytes may still be read.
 #[derive(Debug)]
-struct Left {
+struct ReadBudget {
     symbols: u64,
     digests: u64,
 }
 
-impl Default for Left {
-    fn default() -> Left {
-        Left {
+impl Default for ReadBudget {
+    fn default() -> ReadBudget {
+        ReadBudget {
             symbols: MAX_READ,
             digests: MAX_HASHED,
         }
@@ -115,7 +115,7 @@ pub struct Symbols {
     file_of: Vec<usize>,
     /// Further places of files.
     given: Vec<PathBuf>,
-    left: Mutex<Left>,
+    left: Mutex<ReadBudget>,
     /// Bytes that may still be read for lines.
     left_for_lines: Mutex<u64>,
 }
@@ -250,7 +250,7 @@ impl Symbols {
     /// known, if it has these and the build id, if there is one. The path is looked up in the mount
     /// namespace of the caller, then in that of the process, if it lives; at last, its own mapping
     /// of the file is opened, as far as the caller has the right to.
-    pub fn resolve(&self, pid: u32, address: u64) -> Option<Resolved> {
+    pub fn resolve(&self, pid: u32, address: u64) -> Option<AddressInfo> {
         let process = self.processes.get(&pid)?;
         if process.overlaps.holds(address) {
             return None;
@@ -261,7 +261,7 @@ impl Symbols {
         let (name, start) = found.unzip();
         let located = image.map(|image| image.locate(module, address, &self.left_for_lines));
         let located = located.unwrap_or_default();
-        Some(Resolved {
+        Some(AddressInfo {
             file: module.path.clone(),
             base: module.base,
             name,
@@ -279,7 +279,7 @@ impl Symbols {
     /// `abort`. The address in a function that a signal interrupted is not a return address, but
     /// that of the next instruction. If that is the first instruction of a function, or of the code
     /// that ends the handler, the lookup names the function before it.
-    pub fn caller(&self, pid: u32, return_address: u64) -> Option<Resolved> {
+    pub fn caller(&self, pid: u32, return_address: u64) -> Option<AddressInfo> {
         self.resolve(pid, return_address.checked_sub(1)?)
     }
 

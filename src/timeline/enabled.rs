@@ -6,7 +6,7 @@ use crate::event::{EventId, Priority};
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_INTERNED;
 use crate::ring::log::EnabledEvent;
-use crate::ring::statement_events::{Lookup, StatementEvents, Undefined};
+use crate::ring::statement_events::{DefinitionFailure, Lookup, StatementEvents};
 
 impl Timeline {
     /// What a statement knows of its event for a priority. If it is too early to try to define it
@@ -38,13 +38,15 @@ impl Timeline {
         &self,
         known: &StatementEvents,
         priority: Priority,
-        defined: Result<EventId, Undefined>,
+        defined: Result<EventId, DefinitionFailure>,
     ) {
         known.put(self.log.pair(priority), defined);
         match defined {
             Ok(_) => {}
-            Err(Undefined::Full | Undefined::Passing) => self.dropped_undefined(priority),
-            Err(Undefined::Wrong) => self.dropped_refused(priority),
+            Err(DefinitionFailure::Full | DefinitionFailure::Passing) => {
+                self.dropped_undefined(priority)
+            }
+            Err(DefinitionFailure::Wrong) => self.dropped_refused(priority),
         }
     }
 
@@ -74,12 +76,12 @@ impl Timeline {
     }
 }
 
-impl From<&Error> for Undefined {
-    fn from(error: &Error) -> Undefined {
+impl From<&Error> for DefinitionFailure {
+    fn from(error: &Error) -> DefinitionFailure {
         match error.kind() {
-            ErrorKind::Io | ErrorKind::Busy => Undefined::Passing,
-            ErrorKind::Full => Undefined::Full,
-            _ => Undefined::Wrong,
+            ErrorKind::Io | ErrorKind::Busy => DefinitionFailure::Passing,
+            ErrorKind::Full => DefinitionFailure::Full,
+            _ => DefinitionFailure::Wrong,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use timeline::symbols::{FileVersion, Module, Resolved, Symbols};
+use timeline::symbols::{AddressInfo, FileVersion, Module, Symbols};
 
 use crate::support::toolchain::{cc, limited, root, succeed};
 
@@ -232,7 +232,7 @@ fn the_caller_of_what_does_not_return_is_found_although_another_function_follows
 }
 
 /// The exported function of the library, as it is resolved for this module.
-fn exported(said: &Said, module: Module) -> Resolved {
+fn exported(said: &Said, module: Module) -> AddressInfo {
     let line = said.about("called").last().unwrap();
     assert_eq!(line[0], "library_exported");
     let symbols = Symbols::new([module.clone()]);
@@ -247,7 +247,7 @@ fn a_file_that_was_replaced_gives_no_names() {
     let named = exported(&said, module.clone());
     assert_eq!(named.name.as_deref(), Some("library_exported"));
 
-    let nameless = Resolved {
+    let nameless = AddressInfo {
         name: None,
         start: None,
         ..named.clone()

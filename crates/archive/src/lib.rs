@@ -53,12 +53,12 @@ pub use read::outline::Outline;
 pub use read::recorded_event::{
     EventText, InFile, RecordedDefinition, RecordedEvent, RecordedThread,
 };
-pub use read::recovery::{Recovery, Searched};
+pub use read::recovery::{ExecutableSearch, Recovery};
 pub use read::repair::CopyTotals;
 pub use read::select::{Places, Select};
 pub use read::unit::UnitInfo;
 pub use read::value_column::ValueColumn;
-pub use record::numbered_files::{Locked, create_file};
+pub use record::numbered_files::{LockedFile, create_file};
 pub use record::output::FileChange;
 pub use record::output::{ArchiveOutput, OutputTrouble};
 pub use record::output::{Fsync, Keeping};

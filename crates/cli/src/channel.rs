@@ -11,7 +11,7 @@ use crate::format::{Align, Cell, Count, agree, table};
 use crate::misspelt::Later;
 use crate::output;
 use crate::target::Target;
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 use crate::verb::Verb;
 
 /// Show the channels of a timeline, or switch one on or off
@@ -40,7 +40,7 @@ pub struct Args {
     later: Later,
 
     #[command(flatten)]
-    trusted: Trusted,
+    trusted: TrustArgs,
 }
 
 /// On or off.

@@ -85,16 +85,16 @@ fn run(args: &Args) -> Result {
     }
     let log = args.target.open(Extent::Whole)?;
     let mut stream = log.stream(Request::new(Order::NewestFirst));
-    let held = Held::of(log.source(), stream.by_ref());
+    let held = EventCounts::of(log.source(), stream.by_ref());
     print(log.source(), &held, args.json)?;
     health::report_stream(&stream)
 }
 
 /// How many events of each definition there are, and whether they are important.
-struct Held(HashMap<*const Definition, (u64, bool)>);
+struct EventCounts(HashMap<*const Definition, (u64, bool)>);
 
-impl Held {
-    fn of(at: &dyn Source, events: impl Iterator<Item = Event>) -> Held {
+impl EventCounts {
+    fn of(at: &dyn Source, events: impl Iterator<Item = Event>) -> EventCounts {
         let mut held = HashMap::new();
         for event in events {
             if let Some(definition) = at.definition(event.id) {
@@ -104,7 +104,7 @@ impl Held {
                 *count += 1;
             }
         }
-        Held(held)
+        EventCounts(held)
     }
 
     fn count(&self, definition: &Definition) -> u64 {
@@ -123,7 +123,7 @@ impl Held {
     }
 }
 
-fn print(at: &dyn Source, held: &Held, as_json: bool) -> Result {
+fn print(at: &dyn Source, held: &EventCounts, as_json: bool) -> Result {
     let mut out = output::stdout();
     let mut any = false;
     for definition in at.definitions() {
@@ -140,7 +140,12 @@ fn print(at: &dyn Source, held: &Held, as_json: bool) -> Result {
     Ok(())
 }
 
-fn text(definition: &Definition, held: &Held, follows: bool, out: &mut impl Write) -> Result {
+fn text(
+    definition: &Definition,
+    held: &EventCounts,
+    follows: bool,
+    out: &mut impl Write,
+) -> Result {
     let theme = output::theme();
     if follows {
         writeln!(out)?;
@@ -216,7 +221,7 @@ fn fields(definition: &Definition) -> Vec<(String, String)> {
 }
 
 /// A definition for programs. The field names are part of the interface.
-fn object(definition: &Definition, held: &Held) -> Value {
+fn object(definition: &Definition, held: &EventCounts) -> Value {
     let fields = fields(definition);
     let fields = fields
         .iter()

@@ -12,7 +12,7 @@ use crate::info;
 use crate::misspelt::{Later, unknown_in};
 use crate::output;
 use crate::target::Target;
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 use crate::verb::Verb;
 
 /// Show or set the level: which events a program logs
@@ -40,7 +40,7 @@ pub struct Args {
     later: Later,
 
     #[command(flatten)]
-    trusted: Trusted,
+    trusted: TrustArgs,
 }
 
 /// Shown by `--help`.
@@ -93,7 +93,7 @@ pub struct EventNames {
     later: Later,
 
     #[command(flatten)]
-    trusted: Trusted,
+    trusted: TrustArgs,
 }
 
 /// Shown by `--help`.

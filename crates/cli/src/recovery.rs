@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
-use timeline_archive::{Archive, Recovery, Searched};
+use timeline_archive::{Archive, ExecutableSearch, Recovery};
 
 use crate::format::{Count, agree, things};
 
@@ -65,7 +65,7 @@ pub fn told(archive: &Archive) -> Option<String> {
     };
     let mut told = parts.map(part).collect::<Vec<_>>().join(" and ");
     let from = found.searched.iter().filter(|place| place.found.is_ok());
-    let from: Vec<_> = from.map(Searched::to_string).collect();
+    let from: Vec<_> = from.map(ExecutableSearch::to_string).collect();
     if !from.is_empty() {
         told += &format!(" from {}", from.join(" and "));
     }

@@ -10,7 +10,7 @@ use crate::output;
 use crate::signals::{Signals, Woken};
 use crate::target::Target;
 use crate::time::{HumanDuration, parse_duration};
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 use crate::verb::Verb;
 
 /// How often to check whether the name still leads to the timeline that is sampled.
@@ -43,7 +43,7 @@ pub struct Args {
     duration: Option<Duration>,
 
     #[command(flatten)]
-    trusted: Trusted,
+    trusted: TrustArgs,
 }
 
 /// Shown by `--help`.

@@ -15,7 +15,7 @@ use crate::output;
 use crate::permission;
 use crate::raised_level::RaisedLevel;
 use crate::recovery;
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 
 /// The timeline or archive.
 #[derive(clap::Args, Default)]
@@ -93,7 +93,7 @@ impl Target {
     }
 
     /// Attaches for changing the level.
-    pub fn control(&self, trusted: &Trusted) -> Result<Control> {
+    pub fn control(&self, trusted: &TrustArgs) -> Result<Control> {
         Control::open_trusting(self.path(), trusted.trust()).map_err(|error| match &error {
             Error::NotTrusted { owner, .. } if owner.mode & 0o002 == 0 => {
                 let Owner { user, group, .. } = owner;

@@ -5,7 +5,7 @@ use timeline::Trust;
 
 /// The user and the group whose timelines are changed beside those of root and of the caller.
 #[derive(clap::Args)]
-pub struct Trusted {
+pub struct TrustArgs {
     /// Also change timelines of this user, given by name or number. That user could forge the
     /// events shown, or end this command
     #[arg(long, value_name = "USER", value_parser = user)]
@@ -16,7 +16,7 @@ pub struct Trusted {
     trust_group: Option<u32>,
 }
 
-impl Trusted {
+impl TrustArgs {
     /// As an option of the library.
     pub fn trust(&self) -> Trust {
         Trust {

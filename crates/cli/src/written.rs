@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use timeline::files::{Replacement, Unfinished};
+use timeline::files::{PendingFile, Replacement};
 
 use crate::failure::{Failure, Result};
 use crate::permission;
@@ -25,7 +25,7 @@ pub enum Readers {
 pub struct Written {
     file: File,
     /// `None` if it is a device, a pipe or an open file, and written to at once.
-    unfinished: Option<Unfinished>,
+    unfinished: Option<PendingFile>,
 }
 
 impl Written {

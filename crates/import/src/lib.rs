@@ -134,15 +134,19 @@ impl<W: Write> Importer<W> {
     ///
     /// # Errors
     /// Those of the file, and of the output.
-    pub fn read(&mut self, file: &mut ImportedFile, from: &mut impl Read) -> Result<usize, Failed> {
-        let count = file.lines.read(from).map_err(Failed::Read)?;
+    pub fn read(
+        &mut self,
+        file: &mut ImportedFile,
+        from: &mut impl Read,
+    ) -> Result<usize, ImportError> {
+        let count = file.lines.read(from).map_err(ImportError::Read)?;
         while let Some((line, has_end)) = file.lines.next_line() {
             // A line that is too long has parts, which are no JSON by themselves.
             let is_whole = has_end && !file.is_inside;
             self.lines += u64::from(!file.is_inside);
             file.is_inside = !has_end;
             self.line(line, has_end, is_whole, file.thread)
-                .map_err(Failed::Write)?;
+                .map_err(ImportError::Write)?;
         }
         Ok(count)
     }
@@ -298,7 +302,7 @@ fn place(numbers: &mut [u64], thread: u32, has_end: bool) -> LinePlace {
 
 /// Why an import failed.
 #[derive(Debug)]
-pub enum Failed {
+pub enum ImportError {
     /// The input cannot be read.
     Read(io::Error),
     /// The archive cannot be written.

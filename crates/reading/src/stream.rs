@@ -30,13 +30,13 @@ pub struct Outcome {
 
 /// What is read, whether it is wanted or not.
 pub struct LogEvents<'a> {
-    held: Held<'a>,
+    held: EventSource<'a>,
     is_cancelled: Option<&'a dyn Fn() -> bool>,
     /// How many come before somebody is asked again.
     left: u32,
 }
 
-enum Held<'a> {
+enum EventSource<'a> {
     Ring(Box<timeline::Events<'a>>),
     Archive(Box<ArchiveEvents<'a>>),
 }
@@ -61,7 +61,7 @@ impl<'a> Stream<'a> {
         let is_part = part.is_some() && log.archive().is_some();
         let (held, sieve) = match log.holder() {
             Holder::Ring(at) => {
-                let events = Held::Ring(Box::new(at.events(order)));
+                let events = EventSource::Ring(Box::new(at.events(order)));
                 (events, sieve(source, request))
             }
             Holder::Archive(archive) => {
@@ -70,7 +70,7 @@ impl<'a> Stream<'a> {
                     Some(select) => archive.events_by_time_where(order, select),
                     None => archive.events_by_time(order),
                 };
-                (Held::Archive(Box::new(events)), sieve)
+                (EventSource::Archive(Box::new(events)), sieve)
             }
         };
         let events = LogEvents {
@@ -89,7 +89,7 @@ impl<'a> Stream<'a> {
     /// Events of an archive that somebody else chose.
     pub fn of(log: &'a Log, events: ArchiveEvents<'a>) -> Stream<'a> {
         let events = LogEvents {
-            held: Held::Archive(Box::new(events)),
+            held: EventSource::Archive(Box::new(events)),
             is_cancelled: None,
             left: LOOKS,
         };
@@ -112,11 +112,11 @@ impl<'a> Stream<'a> {
     pub fn outcome(&self) -> timeline::Result<Outcome> {
         let missed = self.sieve.missed();
         Ok(match (&self.events.get_ref().held, self.log.ring()) {
-            (Held::Archive(events), _) => Outcome {
+            (EventSource::Archive(events), _) => Outcome {
                 missed: missed.saturating_add(events.missed_before_others()),
                 lost: events.lost(),
             },
-            (Held::Ring(_), at) => {
+            (EventSource::Ring(_), at) => {
                 at.map_or(Ok(()), timeline::Attached::intact)?;
                 Outcome { missed, lost: 0 }
             }
@@ -172,8 +172,8 @@ impl Iterator for LogEvents<'_> {
             }
         }
         match &mut self.held {
-            Held::Ring(events) => events.next(),
-            Held::Archive(events) => events.next(),
+            EventSource::Ring(events) => events.next(),
+            EventSource::Archive(events) => events.next(),
         }
     }
 }

@@ -212,13 +212,13 @@ fn integer_of(value: &Value) -> Option<u64> {
 }
 
 /// A directive's own width and precision, without bounds.
-struct Asked {
+struct DirectiveSpec {
     flags: FormatFlags,
     width: u32,
     precision: Option<u32>,
 }
 
-impl Asked {
+impl DirectiveSpec {
     fn bounded(&self) -> Spec {
         let bounded = |amount: u32| amount.min(Format::LARGEST_FIELD) as usize;
         Spec {
@@ -238,7 +238,10 @@ impl Asked {
 }
 
 /// The directive's width and precision, constant or taken from the values.
-fn asked<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>) -> Option<Asked> {
+fn asked<'a>(
+    directive: &Directive,
+    values: &mut impl Iterator<Item = Value<'a>>,
+) -> Option<DirectiveSpec> {
     let mut flags = directive.flags;
     let width = match directive.width {
         FormatAmount::None => 0,
@@ -254,7 +257,7 @@ fn asked<'a>(directive: &Directive, values: &mut impl Iterator<Item = Value<'a>>
         FormatAmount::Given(precision) => Some(precision),
         FormatAmount::Argument => u32::try_from(argument(&values.next()?)).ok(),
     };
-    Some(Asked {
+    Some(DirectiveSpec {
         flags,
         width,
         precision,

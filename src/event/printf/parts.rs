@@ -5,7 +5,7 @@
 use super::field::Spec;
 use super::integer;
 use super::parse::{Conversion, Directive, FormatAmount, IntegerSize, IntegerStyle, Item};
-use super::{Asked, Format};
+use super::{DirectiveSpec, Format};
 use crate::event::word::ValueKind;
 
 /// A part of the texts that a format of printf makes.
@@ -77,7 +77,7 @@ fn spec(directive: &Directive) -> Option<Spec> {
         FormatAmount::Given(amount) if amount <= Format::LARGEST_FIELD => Some(Some(amount)),
         FormatAmount::Given(_) | FormatAmount::Argument => None,
     };
-    let asked = Asked {
+    let asked = DirectiveSpec {
         flags: directive.flags,
         width: amount(directive.width)?.unwrap_or(0),
         precision: amount(directive.precision)?,

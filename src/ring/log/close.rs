@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::RingLog;
 use crate::clock::{self, Stretches};
-use crate::ring::memory::Shared;
+use crate::ring::memory::SharedRing;
 use crate::ring::{local, processes};
 use crate::shm::{Mapping, Patience, thread_id};
 use crate::sync::Ordering;
@@ -81,18 +81,18 @@ impl RingLog {
     }
 
     /// Another mapping of the ring.
-    fn map_again(&self) -> Option<Shared> {
+    fn map_again(&self) -> Option<SharedRing> {
         let length = self.ring.mapping().len();
         // What takes its place may need room among what may be locked.
         self.ring.mapping().unlock();
         let map = |file: &_| Mapping::writable(file, length, false).ok();
         let map = self.file.with(|opening| map(opening.file()))??;
-        Shared::new(&Arc::new(map), &self.geometry)
+        SharedRing::new(&Arc::new(map), &self.geometry)
     }
 
     /// Leaves the process table, and frees what this process has in the ring. With patience, an
     /// ending thread that takes longer goes on.
-    pub(super) fn leave(&self, ring: &Shared, patience: Option<Patience>) {
+    pub(super) fn leave(&self, ring: &SharedRing, patience: Option<Patience>) {
         let process = self.index.page().process.load(Ordering::Relaxed);
         if process != 0 && !clock::is_forbidden() {
             // The last events of a program that filled no chunk lately are told by this look.

@@ -20,7 +20,7 @@ pub use join::NotNamed;
 
 use super::handle::{HandleIndex, pinned};
 use super::local::{self, NO_LANE, ThreadState};
-use super::memory::Shared;
+use super::memory::SharedRing;
 use super::pending::{LongEvent, Pending, padding, words_in};
 use super::rseq::{self, Hot, Otherwise};
 use super::statement_events::Pair;
@@ -51,7 +51,7 @@ pub struct RingLog {
     hot: Hot,
     clock: ClockKind,
     index: HandleIndex,
-    ring: Shared,
+    ring: SharedRing,
     geometry: Geometry,
     file: SharedFile,
     /// The most words of a payload: an event is in one chunk.
@@ -76,7 +76,7 @@ impl RingLog {
     /// Joins this process to the timeline. `None` if its process table is full.
     pub fn join(
         index: HandleIndex,
-        ring: &Shared,
+        ring: &SharedRing,
         geometry: &Geometry,
         clock: ClockKind,
         file: SharedFile,

@@ -68,8 +68,8 @@
 
 use super::Storage;
 use super::local::{STATE_SIZE, ThreadState};
-use super::memory::Shared;
-use super::writer::{self, Fresh, Installed, NoChunk};
+use super::memory::SharedRing;
+use super::writer::{self, Fresh, InstallResult, NoChunk};
 use crate::layout::records::Lane;
 use crate::layout::words::Cursor;
 use crate::layout::{ENTRY_SIZE, ENTRY_WORDS, Geometry};
@@ -109,7 +109,7 @@ impl Hot {
     /// For the handle with that key, and that index in each thread's page. `area` is that of rseq,
     /// if it is used.
     pub fn new(
-        ring: &Shared,
+        ring: &SharedRing,
         geometry: &Geometry,
         key: u64,
         index: usize,
@@ -188,7 +188,7 @@ struct Step {
 }
 
 impl Step {
-    fn new(ring: &Shared, fresh: &Fresh) -> Step {
+    fn new(ring: &SharedRing, fresh: &Fresh) -> Step {
         let (full_chunk, open_full, closed_full) = fresh.closes(ring);
         Step {
             lane: fresh.lane.into(),
@@ -212,7 +212,7 @@ impl Step {
 pub fn refill(
     hot: &Hot,
     state: &ThreadState,
-    ring: &Shared,
+    ring: &SharedRing,
     full: Cursor,
     lane: u32,
 ) -> Result<(), NoChunk> {

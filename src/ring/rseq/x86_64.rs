@@ -17,7 +17,7 @@
 use core::arch::{asm, naked_asm};
 use core::mem::offset_of;
 
-use super::{Hot, Installed, Otherwise, Step};
+use super::{Hot, InstallResult, Otherwise, Step};
 use crate::layout::records::{Chunk, Lane};
 use crate::layout::words::PAYLOAD_AT;
 use crate::layout::{ENTRY_SIZE, PAYLOAD_WORDS};
@@ -387,7 +387,7 @@ pub fn lane(hot: &Hot) -> Option<u32> {
 ///
 /// # Safety
 /// The pointers lead to aligned words of a mapped ring; `hot.rseq` is not 0.
-pub(super) unsafe fn install(hot: &Hot, state: &ThreadState, step: &Step) -> Installed {
+pub(super) unsafe fn install(hot: &Hot, state: &ThreadState, step: &Step) -> InstallResult {
     let done: u64;
     // SAFETY: writes to the words that the caller vouches for, and to glibc's rseq area in the
     // documented way.
@@ -464,8 +464,8 @@ pub(super) unsafe fn install(hot: &Hot, state: &ThreadState, step: &Step) -> Ins
         );
     }
     match done {
-        1 => Installed::Done,
-        2 => Installed::Taken,
-        _ => Installed::Aborted,
+        1 => InstallResult::Done,
+        2 => InstallResult::Taken,
+        _ => InstallResult::Aborted,
     }
 }

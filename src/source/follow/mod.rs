@@ -83,7 +83,7 @@ struct Start {
 
 /// What a look at the ring found.
 #[derive(PartialEq, Eq)]
-enum Found {
+enum FollowStep {
     Nothing,
     /// Entries, and no event among them.
     Padding,
@@ -328,9 +328,9 @@ impl<'a> Follow<'a> {
                 None => self.give_up(),
             }
             match found {
-                Found::Events => break,
-                Found::Padding if limit.is_some() => {}
-                Found::Padding | Found::Nothing => attempts -= 1,
+                FollowStep::Events => break,
+                FollowStep::Padding if limit.is_some() => {}
+                FollowStep::Padding | FollowStep::Nothing => attempts -= 1,
             }
         }
         self.missed - missed_before
@@ -421,8 +421,8 @@ impl<'a> Follow<'a> {
     }
 
     /// Accepts the copied entries up to these ticks, and counts those missing before them.
-    fn account(&mut self, limit: u64) -> Found {
-        let mut found = Found::Nothing;
+    fn account(&mut self, limit: u64) -> FollowStep {
+        let mut found = FollowStep::Nothing;
         let mut ended = None;
         for run in &mut self.runs {
             let lane = &mut self.lanes[run.lane as usize];
@@ -444,9 +444,9 @@ impl<'a> Follow<'a> {
             lane.next = Some(run.first.saturating_add(run.count as u64));
             if Groups::new(run.entries(&self.entries)).next().is_some() {
                 run.missing = std::mem::take(&mut lane.missing);
-                found = Found::Events;
-            } else if found == Found::Nothing {
-                found = Found::Padding;
+                found = FollowStep::Events;
+            } else if found == FollowStep::Nothing {
+                found = FollowStep::Padding;
             }
         }
         found

@@ -8,7 +8,7 @@ use gimli::{
 };
 
 use super::super::intervals::{AddressInterval, IntervalMap};
-use super::super::metered::{Metered, pay};
+use super::super::metered::{SectionReader, pay};
 use super::InlinedFunction;
 
 /// The most ranges of addresses of one unit. That of a browser with the most has a tenth.
@@ -22,7 +22,7 @@ const LEFT_OUT: u64 = 1;
 
 /// The inlined functions of a unit.
 #[derive(Debug, Default)]
-pub struct Inlined {
+pub struct InlineMap {
     calls: Vec<Call>,
     cover: IntervalMap,
     /// The call of each range.
@@ -42,10 +42,14 @@ pub struct Call {
     around: Option<u32>,
 }
 
-impl Inlined {
+impl InlineMap {
     /// Those of a unit, as far as they can be read.
-    pub fn of(dwarf: &Dwarf<Metered>, unit: &Unit<Metered>, left: &Cell<u64>) -> Inlined {
-        let (mut found, mut intervals) = (Inlined::default(), Vec::new());
+    pub fn of(
+        dwarf: &Dwarf<SectionReader>,
+        unit: &Unit<SectionReader>,
+        left: &Cell<u64>,
+    ) -> InlineMap {
+        let (mut found, mut intervals) = (InlineMap::default(), Vec::new());
         // What comes behind a mistake is not known.
         let _ = found.read(dwarf, unit, left, &mut intervals);
         found.cover = IntervalMap::new(&intervals);
@@ -54,8 +58,8 @@ impl Inlined {
 
     fn read(
         &mut self,
-        dwarf: &Dwarf<Metered>,
-        unit: &Unit<Metered>,
+        dwarf: &Dwarf<SectionReader>,
+        unit: &Unit<SectionReader>,
         left: &Cell<u64>,
         intervals: &mut Vec<AddressInterval<u32>>,
     ) -> Result<()> {
@@ -145,9 +149,9 @@ impl Inlined {
 impl Call {
     /// Reads an inlined function, whose abbreviation was read.
     fn read(
-        dwarf: &Dwarf<Metered>,
-        unit: &Unit<Metered>,
-        entries: &mut EntriesRaw<Metered>,
+        dwarf: &Dwarf<SectionReader>,
+        unit: &Unit<SectionReader>,
+        entries: &mut EntriesRaw<SectionReader>,
         kind: &gimli::Abbreviation,
     ) -> Result<(Call, AddressExtent)> {
         let mut call = Call {
@@ -179,7 +183,10 @@ impl Call {
 }
 
 /// The entry that an attribute of a unit leads to. One in another file is not looked for.
-pub fn target(unit: &Unit<Metered>, value: AttributeValue<Metered>) -> Option<DebugInfoOffset> {
+pub fn target(
+    unit: &Unit<SectionReader>,
+    value: AttributeValue<SectionReader>,
+) -> Option<DebugInfoOffset> {
     match value {
         AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header),
         AttributeValue::DebugInfoRef(offset) => Some(offset),
@@ -198,7 +205,10 @@ pub struct AddressExtent {
 
 impl AddressExtent {
     /// That of a unit as a whole.
-    pub fn of_unit(dwarf: &Dwarf<Metered>, unit: &Unit<Metered>) -> Result<AddressExtent> {
+    pub fn of_unit(
+        dwarf: &Dwarf<SectionReader>,
+        unit: &Unit<SectionReader>,
+    ) -> Result<AddressExtent> {
         let mut extent = AddressExtent::default();
         let mut entries = unit.entries_raw(None)?;
         let kind = entries.read_abbreviation()?.ok_or(Error::MissingUnitDie)?;
@@ -212,9 +222,9 @@ impl AddressExtent {
     /// Notes an attribute, if it is about addresses.
     fn take(
         &mut self,
-        dwarf: &Dwarf<Metered>,
-        unit: &Unit<Metered>,
-        attribute: &Attribute<Metered>,
+        dwarf: &Dwarf<SectionReader>,
+        unit: &Unit<SectionReader>,
+        attribute: &Attribute<SectionReader>,
     ) -> Result<()> {
         match (attribute.name(), attribute.value()) {
             (gimli::DW_AT_low_pc, value) => self.low = dwarf.attr_address(unit, value)?,
@@ -229,8 +239,8 @@ impl AddressExtent {
     /// Calls `each` with the ends of each range, without those of code that was left out.
     pub fn each(
         &self,
-        dwarf: &Dwarf<Metered>,
-        unit: &Unit<Metered>,
+        dwarf: &Dwarf<SectionReader>,
+        unit: &Unit<SectionReader>,
         mut each: impl FnMut(u64, u64) -> Result<()>,
     ) -> Result<()> {
         let mut each = |start: u64, end: u64| match start > LEFT_OUT && start < end {

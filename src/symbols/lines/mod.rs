@@ -25,12 +25,12 @@ use object::elf::{FileHeader32, FileHeader64};
 use object::endian::{Endian, Endianness};
 use object::read::elf::FileHeader;
 
-use self::inlined::{AddressExtent, Inlined};
+use self::inlined::{AddressExtent, InlineMap};
 use self::reading::DebugReader;
 use self::rows::LineRows;
 use super::elf_file::{ElfFile, is_of};
 use super::intervals::{AddressInterval, IntervalMap};
-use super::metered::Metered;
+use super::metered::SectionReader;
 use super::sections::{Sections, Unread};
 use super::separate::{self, Separate};
 use super::{FileVersion, InlinedFunction, Module, SourceLine};
@@ -69,12 +69,12 @@ pub struct LineTable {
     /// Of each range of addresses where its unit stands.
     units: Vec<DebugInfoOffset>,
     cover: IntervalMap,
-    known: Mutex<Known>,
+    known: Mutex<LineCache>,
 }
 
 /// What was read so far.
 #[derive(Debug)]
-struct Known {
+struct LineCache {
     /// How much may still be read.
     left: u64,
     /// How many rows are kept; an inlined call counts as some.
@@ -89,12 +89,12 @@ struct Known {
 #[derive(Debug, Default)]
 struct Decoded {
     rows: LineRows,
-    inlined: Inlined,
+    inlined: InlineMap,
 }
 
 /// A place in the source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Located {
+pub struct SourceLocation {
     /// The line, in the function that has a frame of its own.
     pub source: Option<SourceLine>,
     /// The functions that the compiler put there into that one, innermost first.
@@ -181,7 +181,7 @@ impl LineTable {
         let (times, more) = READINGS;
         let left = Cell::new(size.saturating_mul(times).saturating_add(more));
         let (mut starts, mut units, mut intervals) = (Vec::new(), Vec::new(), Vec::new());
-        let dwarf = sections.borrow(|bytes| Metered::new(bytes, endian, &left));
+        let dwarf = sections.borrow(|bytes| SectionReader::new(bytes, endian, &left));
         let mut headers = dwarf.units();
         // What comes behind a mistake is not known.
         while let Ok(Some(header)) = headers.next()
@@ -212,7 +212,7 @@ impl LineTable {
             starts,
             units,
             cover,
-            known: Mutex::new(Known {
+            known: Mutex::new(LineCache {
                 left: left.get(),
                 rows: 0,
                 units: HashMap::new(),
@@ -224,14 +224,14 @@ impl LineTable {
     }
 
     /// The place in the source that an address of the file is of.
-    pub fn find(&self, address: u64) -> Located {
+    pub fn find(&self, address: u64) -> SourceLocation {
         let Some(range) = self.cover.find(address) else {
-            return Located::default();
+            return SourceLocation::default();
         };
         let offset = self.units[range];
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let budget = Cell::new(known.left);
-        let borrow = |bytes| Metered::new(bytes, self.endian, &budget);
+        let borrow = |bytes| SectionReader::new(bytes, self.endian, &budget);
         let dwarf = self.sections.borrow(|bytes| borrow(bytes));
         let mut reading = DebugReader::new(&dwarf, &self.starts, &budget);
         if !known.units.contains_key(&offset) {
@@ -249,21 +249,21 @@ impl LineTable {
     }
 }
 
-impl Known {
+impl LineCache {
     fn find(
         &mut self,
         reading: &mut DebugReader,
         offset: DebugInfoOffset,
         address: u64,
-    ) -> Located {
-        let Known {
+    ) -> SourceLocation {
+        let LineCache {
             units,
             files,
             names,
             ..
         } = self;
         let Some(decoded) = units.get(&offset) else {
-            return Located::default();
+            return SourceLocation::default();
         };
         let mut place = |file, line| {
             let path = files.entry((offset, file));
@@ -295,16 +295,16 @@ impl Known {
                 function.name = name.clone();
             }
         }
-        Located { source, inlined }
+        SourceLocation { source, inlined }
     }
 }
 
 /// A unit, unless what describes it is too large. `left`: what the sections have left.
 fn unit<'a>(
-    dwarf: &gimli::Dwarf<Metered<'a>>,
-    header: UnitHeader<Metered<'a>>,
+    dwarf: &gimli::Dwarf<SectionReader<'a>>,
+    header: UnitHeader<SectionReader<'a>>,
     left: &Cell<u64>,
-) -> gimli::Result<Unit<Metered<'a>>> {
+) -> gimli::Result<Unit<SectionReader<'a>>> {
     let all = left.get();
     let most = all.min(MOST_OF_A_UNIT);
     left.set(most);

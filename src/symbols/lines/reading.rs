@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use gimli::{DebugInfoOffset, Dwarf, Reader, Unit};
 
-use super::super::metered::{Metered, pay};
-use super::inlined::{Inlined, target};
+use super::super::metered::{SectionReader, pay};
+use super::inlined::{InlineMap, target};
 use super::rows::LineRows;
 use super::{Decoded, MOST_NAMES, unit};
 
@@ -18,17 +18,17 @@ const MOST_STEPS: usize = 16;
 /// The debug information of a file, and the unit of it that was read last: others are not kept,
 /// because what describes one may take some 120 MB.
 pub struct DebugReader<'d, 'a> {
-    dwarf: &'d Dwarf<Metered<'a>>,
+    dwarf: &'d Dwarf<SectionReader<'a>>,
     /// Where all units begin, in order.
     starts: &'d [DebugInfoOffset],
     left: &'d Cell<u64>,
-    last: Option<(DebugInfoOffset, Option<Unit<Metered<'a>>>)>,
+    last: Option<(DebugInfoOffset, Option<Unit<SectionReader<'a>>>)>,
 }
 
 impl<'d, 'a> DebugReader<'d, 'a> {
     /// Reads no more than there is left.
     pub fn new(
-        dwarf: &'d Dwarf<Metered<'a>>,
+        dwarf: &'d Dwarf<SectionReader<'a>>,
         starts: &'d [DebugInfoOffset],
         left: &'d Cell<u64>,
     ) -> DebugReader<'d, 'a> {
@@ -40,7 +40,7 @@ impl<'d, 'a> DebugReader<'d, 'a> {
         }
     }
 
-    fn unit(&mut self, offset: DebugInfoOffset) -> Option<&Unit<Metered<'a>>> {
+    fn unit(&mut self, offset: DebugInfoOffset) -> Option<&Unit<SectionReader<'a>>> {
         if self.last.as_ref().is_none_or(|(last, _)| *last != offset) {
             // Before the next one takes memory.
             self.last = None;
@@ -57,7 +57,7 @@ impl<'d, 'a> DebugReader<'d, 'a> {
         let unit = self.unit(offset)?;
         Some(Decoded {
             rows: LineRows::of(unit).unwrap_or_default(),
-            inlined: Inlined::of(dwarf, unit, left),
+            inlined: InlineMap::of(dwarf, unit, left),
         })
     }
 
@@ -123,7 +123,7 @@ impl<'d, 'a> DebugReader<'d, 'a> {
     }
 }
 
-fn text(bytes: &Metered, longest: usize) -> Option<String> {
+fn text(bytes: &SectionReader, longest: usize) -> Option<String> {
     let is_short = Reader::len(bytes) <= longest;
     let text = is_short.then(|| Some(bytes.to_string_lossy().ok()?.into_owned()))??;
     // A byte that is not UTF-8 takes three bytes.

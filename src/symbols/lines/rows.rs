@@ -5,7 +5,7 @@ use std::ops::Range;
 use gimli::Unit;
 
 use super::super::intervals::{AddressInterval, IntervalMap};
-use super::super::metered::Metered;
+use super::super::metered::SectionReader;
 use super::MOST_ROWS;
 
 /// The rows of a unit.
@@ -33,7 +33,7 @@ impl LineRows {
     }
 
     /// Those of a unit, as far as they can be read.
-    pub fn of(unit: &Unit<Metered>) -> Option<LineRows> {
+    pub fn of(unit: &Unit<SectionReader>) -> Option<LineRows> {
         let mut program = unit.line_program.clone()?.rows();
         let (mut rows, mut sequences, mut intervals) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;

@@ -43,7 +43,7 @@ fn the_description_of_a_unit_costs_no_more_than_compilers_write() {
     };
     let sections = DwarfSections::load(load).expect("loaded");
     let left = Cell::new(u64::MAX);
-    let dwarf = sections.borrow(|bytes| Metered::new(bytes, RunTimeEndian::Little, &left));
+    let dwarf = sections.borrow(|bytes| SectionReader::new(bytes, RunTimeEndian::Little, &left));
     let header = dwarf.units().next().expect("read").expect("a unit");
     let before = left.get();
     assert!(unit(&dwarf, header, &left).is_err());
@@ -89,7 +89,7 @@ fn functions_nest_as_deep_as_anybody_writes() {
     for (count, found) in [(1, 1), (64, 64), (65, 0), (4_000, 0), (1_000_000, 0)] {
         let lines = of_unit(&NESTED, &nested(count));
         assert_eq!(lines.find(0x1018).inlined.len(), found, "{count}");
-        assert_eq!(lines.find(0x1028), Located::default());
+        assert_eq!(lines.find(0x1028), SourceLocation::default());
     }
 }
 
@@ -100,7 +100,7 @@ fn attributes_without_bytes_are_paid_for() {
     let abbreviations = [&[2, 0x34, 0][..], &attributes, &[0, 0]].concat();
     let lines = of_unit(&abbreviations, &[2].repeat(1_000_000));
     // It would take minutes.
-    assert_eq!(lines.find(0x1018), Located::default());
+    assert_eq!(lines.find(0x1018), SourceLocation::default());
     assert_eq!(lines.known.lock().unwrap().left, 0);
 }
 
@@ -110,5 +110,5 @@ fn the_end_of_all_addresses_is_no_mistake() {
     inlined.extend((u64::MAX - 1).to_le_bytes());
     inlined.push(0xff);
     let lines = of_unit(&NESTED, &inlined);
-    assert_eq!(lines.find(0x1018), Located::default());
+    assert_eq!(lines.find(0x1018), SourceLocation::default());
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use crate::format::event::{RawDefinition, RawThread};
-use crate::format::stored::Stored;
+use crate::format::stored::ColumnEncoding;
 use crate::format::varint::{NumberReader, put};
 use timeline::ValueKind;
 
@@ -63,7 +63,7 @@ pub struct Shape {
     /// The kinds of their values, if each has a column in place of arguments and payload.
     pub kinds: Vec<ValueKind>,
     /// How each of these values is stored, if the shape says so.
-    pub stored: Vec<Stored>,
+    pub stored: Vec<ColumnEncoding>,
     /// The number of columns of values before those of this shape.
     pub first: usize,
 }
@@ -189,7 +189,8 @@ impl Shape {
             let number = input.take(1)?.0[0];
             let kind = kind(number & 0xf)?;
             self.kinds.push(kind);
-            self.stored.push(Stored::decode(number >> 4, kind, input)?);
+            self.stored
+                .push(ColumnEncoding::decode(number >> 4, kind, input)?);
         }
         self.first = input.count(MAX_COLUMNS)?;
         Some(())

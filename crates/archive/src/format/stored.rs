@@ -22,7 +22,7 @@ pub const ENTRY: usize = 16;
 
 /// How the values of one place stand in their column.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Stored {
+pub enum ColumnEncoding {
     /// As its kind states.
     ByKind,
     /// Integers as numbers, and not as differences.
@@ -67,26 +67,26 @@ const TIME: u8 = 4;
 const DIFFERENCE: u8 = 5;
 const DECIMAL: u8 = 6;
 
-impl Stored {
+impl ColumnEncoding {
     /// Appends the kind and the storage of a value.
     pub(super) fn encode(&self, kind: u8, out: &mut Vec<u8>) {
         match self {
-            Stored::ByKind => out.push(kind),
-            Stored::Number => out.push(kind | NUMBER << 4),
-            Stored::Dictionary => out.push(kind | DICTIONARY << 4),
-            Stored::Difference(size) => {
+            ColumnEncoding::ByKind => out.push(kind),
+            ColumnEncoding::Number => out.push(kind | NUMBER << 4),
+            ColumnEncoding::Dictionary => out.push(kind | DICTIONARY << 4),
+            ColumnEncoding::Difference(size) => {
                 out.push(kind | DIFFERENCE << 4);
                 put(out, *size as u64);
             }
-            Stored::Decimal(power) => {
+            ColumnEncoding::Decimal(power) => {
                 out.push(kind | DECIMAL << 4);
                 put(out, *power as u64);
             }
-            Stored::Fixed(size) => {
+            ColumnEncoding::Fixed(size) => {
                 out.push(kind | FIXED << 4);
                 put(out, *size as u64);
             }
-            Stored::Time(form) => {
+            ColumnEncoding::Time(form) => {
                 out.push(kind | TIME << 4);
                 let offset = form.offset();
                 put(out, u64::from((offset << 1 ^ offset >> 31) as u32));
@@ -97,29 +97,35 @@ impl Stored {
     }
 
     /// The storage in a byte with a kind, and what follows it. `None` if it does not suit the kind.
-    pub(super) fn decode(storage: u8, kind: ValueKind, input: &mut NumberReader) -> Option<Stored> {
+    pub(super) fn decode(
+        storage: u8,
+        kind: ValueKind,
+        input: &mut NumberReader,
+    ) -> Option<ColumnEncoding> {
         let is_text = kind == ValueKind::Text;
         let is_integer = matches!(kind, ValueKind::Int | ValueKind::Uint);
         match storage {
-            0 => Some(Stored::ByKind),
-            NUMBER if is_integer => Some(Stored::Number),
+            0 => Some(ColumnEncoding::ByKind),
+            NUMBER if is_integer => Some(ColumnEncoding::Number),
             FIXED if is_integer || is_text => {
                 let size = input.count(if is_text { MOST_FIXED } else { 8 })?;
-                (size > 0).then_some(Stored::Fixed(size))
+                (size > 0).then_some(ColumnEncoding::Fixed(size))
             }
-            DICTIONARY if is_integer || is_text => Some(Stored::Dictionary),
+            DICTIONARY if is_integer || is_text => Some(ColumnEncoding::Dictionary),
             TIME if is_text => {
                 let offset = u32::try_from(input.get()?).ok()?;
                 let offset = (offset >> 1) as i32 ^ -((offset & 1) as i32);
                 let length = input.count(MOST_FORM)? as u64;
                 let text = std::str::from_utf8(input.take(length)?.0).ok()?;
-                TimeForm::new(text, offset).map(Stored::Time)
+                TimeForm::new(text, offset).map(ColumnEncoding::Time)
             }
             DIFFERENCE if kind == ValueKind::Float => {
                 let size = input.count(MOST_DIFFERENCE)?;
-                (size > 0).then_some(Stored::Difference(size))
+                (size > 0).then_some(ColumnEncoding::Difference(size))
             }
-            DECIMAL if kind == ValueKind::Float => Some(Stored::Decimal(input.count(MOST_POWER)?)),
+            DECIMAL if kind == ValueKind::Float => {
+                Some(ColumnEncoding::Decimal(input.count(MOST_POWER)?))
+            }
             _ => None,
         }
     }

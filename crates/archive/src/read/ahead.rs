@@ -13,7 +13,7 @@ use timeline::Order;
 
 use crate::read::archive::Archive;
 use crate::read::chooser::EventChooser;
-use crate::read::form::Decoded;
+use crate::read::form::DecodedEvent;
 use crate::read::select::Select;
 use crate::read::unit::UnitInfo;
 
@@ -26,7 +26,7 @@ const ROOM: usize = 32 << 20;
 
 /// Passes blocks to `read` that several threads read, each with a select of its own. Blocks are
 /// read in this order, and not too far ahead.
-pub fn read_on<T: Decoded + Send, S: Select, R>(
+pub fn read_on<T: DecodedEvent + Send, S: Select, R>(
     threads: usize,
     (archive, blocks): (&Archive, &[usize]),
     make: impl Fn() -> S + Sync,
@@ -122,7 +122,7 @@ pub struct ReadBlock<T> {
     bytes: usize,
 }
 
-impl<T: Decoded> Ahead<'_, T> {
+impl<T: DecodedEvent> Ahead<'_, T> {
     /// Reads blocks until none is left, or nobody wants any more.
     fn work<S: Select>(&self, archive: &Archive, make: &impl Fn() -> S) {
         let _failed = Failed(self);
@@ -131,7 +131,7 @@ impl<T: Decoded> Ahead<'_, T> {
             let (mut events, missed) = (Vec::new(), chosen.missed());
             let unit = (&archive.found_units()[number], number);
             let lost = chosen.read(&mut decoder, unit, true, &mut events);
-            let heap: usize = events.iter().map(Decoded::heap).sum();
+            let heap: usize = events.iter().map(DecodedEvent::heap).sum();
             let block = ReadBlock {
                 lost,
                 missed: chosen.missed() - missed,

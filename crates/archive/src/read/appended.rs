@@ -8,7 +8,7 @@ use crate::read::archive::Archive;
 use crate::read::breaks::BreakKind;
 use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
-use crate::read::form::Decoded;
+use crate::read::form::DecodedEvent;
 use crate::read::gaps::Gaps;
 use crate::read::important_numbers::ImportantNumbers;
 use crate::read::ordered::OrderedEvent;
@@ -152,6 +152,6 @@ pub fn take_events(
             false => Passage::HOLE,
         };
     }
-    let heap: usize = batch[known..].iter().map(Decoded::heap).sum();
+    let heap: usize = batch[known..].iter().map(DecodedEvent::heap).sum();
     heap + size_of::<OrderedEvent>() * (batch.len() - known)
 }

@@ -20,7 +20,7 @@ use crate::read::bytes::{ArchiveBytes, Section, files_of, sort_files};
 use crate::read::contents::Contents;
 use crate::read::coverage::Coverage;
 use crate::read::decode::Decoder;
-use crate::read::form::Decoded;
+use crate::read::form::DecodedEvent;
 use crate::read::gaps::Gaps;
 use crate::read::holes::Holes;
 use crate::read::important_numbers::ImportantNumbers;
@@ -433,7 +433,7 @@ impl Archive {
         self.folder.as_ref()
     }
 
-    pub(crate) fn decoder<T: Decoded>(&self) -> Decoder<'_, T> {
+    pub(crate) fn decoder<T: DecodedEvent>(&self) -> Decoder<'_, T> {
         Decoder::new(&self.bytes, &self.names, &self.contents.single)
     }
 }

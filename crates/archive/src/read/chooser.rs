@@ -1,7 +1,7 @@
 //! Asks a [`Select`] while units are read, and counts what is missing before events left out.
 
 use crate::read::decode::Decoder;
-use crate::read::form::Decoded;
+use crate::read::form::DecodedEvent;
 use crate::read::gaps::Gap;
 use crate::read::select::{Select, UnitChoice};
 use crate::read::unit::Unit;
@@ -41,7 +41,7 @@ impl<'a> EventChooser<'a> {
 
     /// Appends the wanted events of a unit, and important ones, wanted or not. Returns how many
     /// cannot be read.
-    pub fn read<T: Decoded>(
+    pub fn read<T: DecodedEvent>(
         &mut self,
         decoder: &mut Decoder<T>,
         (unit, number): (&Unit, usize),
@@ -62,7 +62,7 @@ impl<'a> EventChooser<'a> {
     }
 
     /// Whether an important event is wanted.
-    pub fn wants<T: Decoded>(&mut self, event: &T) -> bool {
+    pub fn wants<T: DecodedEvent>(&mut self, event: &T) -> bool {
         let (Some(select), Some(event)) = (&mut self.select, event.event()) else {
             return true;
         };

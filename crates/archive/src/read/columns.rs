@@ -11,7 +11,7 @@ use timeline::{EventId, ThreadRef, ValueKind};
 
 use crate::format::block::{CORE, FIXED, HAS_CORE, MAX_ARGS, Pace, SHAPE, Shape, THREAD};
 use crate::format::event::has_payload;
-use crate::format::stored::{ENTRY, MOST_REPEATED, MOST_TIME, Stored};
+use crate::format::stored::{ColumnEncoding, ENTRY, MOST_REPEATED, MOST_TIME};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::NumberReader;
 use crate::read::ordered::{ARGUMENTS, PAYLOAD};
@@ -177,7 +177,7 @@ impl<'a> BlockColumns<'a> {
     /// stand in no column.
     fn number_of(&self, shape: usize, position: usize) -> Option<usize> {
         let shape = &self.table[shape];
-        let is_time = matches!(shape.stored.get(position), Some(Stored::Time(_)));
+        let is_time = matches!(shape.stored.get(position), Some(ColumnEncoding::Time(_)));
         (!is_time).then_some(shape.first.checked_add(position)?)
     }
 
@@ -185,7 +185,7 @@ impl<'a> BlockColumns<'a> {
     /// stand in no column.
     pub fn time_form(&self, shape: usize, position: usize) -> Option<&'a TimeForm> {
         match self.table[shape].stored.get(position)? {
-            Stored::Time(form) => Some(form),
+            ColumnEncoding::Time(form) => Some(form),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use crate::format::record::{self, Block, Record};
 use crate::read::block_ranges::{self, BlockRanges};
 use crate::read::bytes::ArchiveBytes;
 use crate::read::columns::BlockColumns;
-use crate::read::form::{Decoded, RingOrigin};
+use crate::read::form::{DecodedEvent, RingOrigin};
 use crate::read::names::Names;
 use crate::read::select::UnitChoice;
 
@@ -21,7 +21,7 @@ use crate::read::unpack::{self, IndexedEvent, UnpackedEvents};
 const RECENT: usize = 512;
 
 /// Decodes the events in frames.
-pub struct Decoder<'a, T: Decoded> {
+pub struct Decoder<'a, T: DecodedEvent> {
     bytes: &'a ArchiveBytes,
     pub names: &'a Names,
     definitions: Shared<RawDefinition, T::Definition>,
@@ -36,7 +36,7 @@ pub struct Decoder<'a, T: Decoded> {
     event: IndexedEvent,
 }
 
-impl<'a, T: Decoded> Decoder<'a, T> {
+impl<'a, T: DecodedEvent> Decoder<'a, T> {
     /// A decoder that knows the kinds of records that `single` knows.
     pub fn new(bytes: &'a ArchiveBytes, names: &'a Names, single: &SingleEvent) -> Decoder<'a, T> {
         Decoder {

@@ -19,7 +19,7 @@ use crate::format::record::{self, Block, LossRecord, Record, reaches};
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
 use crate::read::follow::is_recorded;
-use crate::read::form::{Decoded, EventRank, RingOrigin};
+use crate::read::form::{DecodedEvent, EventRank, RingOrigin};
 use crate::read::gaps::Gap;
 use crate::read::marks;
 use crate::read::names::Names;
@@ -49,9 +49,9 @@ struct CopiedEvent {
     raw: RawEvent,
 }
 
-impl Decoded for CopiedEvent {
-    type Definition = (<OrderedEvent as Decoded>::Definition, RawDefinition);
-    type Thread = (<OrderedEvent as Decoded>::Thread, RawThread);
+impl DecodedEvent for CopiedEvent {
+    type Definition = (<OrderedEvent as DecodedEvent>::Definition, RawDefinition);
+    type Thread = (<OrderedEvent as DecodedEvent>::Thread, RawThread);
 
     fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition {
         (OrderedEvent::definition(names, magic, raw), raw.clone())

@@ -22,7 +22,7 @@ use crate::read::archive::Archive;
 use crate::read::breaks::{BreakKind, begins_run, missing};
 use crate::read::bytes::{FRAME, ScanItem, WINDOW, files_of, scan_while};
 use crate::read::decode::Decoder;
-use crate::read::form::Decoded;
+use crate::read::form::DecodedEvent;
 use crate::read::gaps::Gaps;
 use crate::read::important_numbers::ImportantNumbers;
 use crate::read::names::Names;

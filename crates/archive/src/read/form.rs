@@ -12,7 +12,7 @@ use crate::read::unpack::IndexedEvent;
 pub type EventRank = (u64, u64, u64, u64, u64);
 
 /// An event in the form that a reader asked for.
-pub trait Decoded: Sized {
+pub trait DecodedEvent: Sized {
     /// The definition of an event.
     type Definition: Clone;
     /// The thread that logged an event.
@@ -57,7 +57,7 @@ pub struct RingOrigin {
 }
 
 /// For counting events: nothing else is decoded.
-impl Decoded for () {
+impl DecodedEvent for () {
     type Definition = ();
     type Thread = ();
 

@@ -6,7 +6,7 @@ use timeline::msgpack::{Marker, put};
 use timeline::{Encoding, Event, EventId, Passage, Payload, ThreadRef, Value, values};
 
 use crate::format::event::{RawDefinition, RawThread};
-use crate::read::form::{Decoded, EventRank, RingOrigin};
+use crate::read::form::{DecodedEvent, EventRank, RingOrigin};
 use crate::read::gaps::Gap;
 use crate::read::names::Names;
 use crate::read::unpack::IndexedEvent;
@@ -36,7 +36,7 @@ pub const ADDRESSES: usize = 1024;
 /// has.
 pub const PAYLOAD: usize = 64 << 10;
 
-impl Decoded for OrderedEvent {
+impl DecodedEvent for OrderedEvent {
     type Definition = Meaning;
     type Thread = (ThreadRef, u32);
 

@@ -7,7 +7,7 @@ use timeline::Priority;
 use crate::format::event::{ArchiveEvent, RawDefinition, RawThread};
 use crate::read::archive::Archive;
 use crate::read::decode::Decoder;
-use crate::read::form::{Decoded, EventRank, RingOrigin};
+use crate::read::form::{DecodedEvent, EventRank, RingOrigin};
 use crate::read::gaps::Gap;
 use crate::read::important_numbers::ImportantNumbers;
 use crate::read::names::Names;
@@ -61,7 +61,7 @@ pub struct RecordedThread {
 /// An event with everything that an archive has about it.
 pub type RecordedEvent = ArchiveEvent<Arc<RecordedDefinition>, Arc<RecordedThread>>;
 
-impl Decoded for RecordedEvent {
+impl DecodedEvent for RecordedEvent {
     type Definition = Arc<RecordedDefinition>;
     type Thread = Arc<RecordedThread>;
 

@@ -18,7 +18,7 @@ pub struct Recovery {
     /// How many of these have a name again. Others have only a file, as modules say.
     pub recovered_symbols: u64,
     /// The executables that were looked at.
-    pub searched: Vec<Searched>,
+    pub searched: Vec<ExecutableSearch>,
     /// Magic and number of each text that is known again.
     pub(crate) texts: Vec<(u64, u64)>,
     /// The symbols that are known again.
@@ -27,14 +27,14 @@ pub struct Recovery {
 
 /// An executable that was looked at for texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Searched {
+pub struct ExecutableSearch {
     /// Where it was looked for.
     pub path: PathBuf,
     /// How many texts came from it, or why it is not the one that logged.
     pub found: Result<u64, Misfit>,
 }
 
-impl fmt::Display for Searched {
+impl fmt::Display for ExecutableSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.found {

@@ -10,7 +10,7 @@ use timeline::{Event, EventId};
 
 use crate::read::block_ranges::BlockRanges;
 use crate::read::columns::BlockColumns;
-use crate::read::form::Decoded;
+use crate::read::form::DecodedEvent;
 use crate::read::gaps::Gap;
 use crate::read::unit::UnitInfo;
 
@@ -343,7 +343,7 @@ impl<'s> UnitChoice<'s> {
 
     /// Appends an event that was made, if it is wanted.
     #[inline]
-    pub fn push<T: Decoded>(&mut self, mut event: T, out: &mut Vec<T>) {
+    pub fn push<T: DecodedEvent>(&mut self, mut event: T, out: &mut Vec<T>) {
         let Some(place) = self.at else {
             return;
         };

@@ -7,7 +7,7 @@ use crate::format::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, NUMBER,
     PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME,
 };
-use crate::format::stored::Stored;
+use crate::format::stored::ColumnEncoding;
 use crate::format::varint::{NumberReader, WORD};
 use crate::read::stored::skip_by_kind;
 use crate::read::unpack::{IndexedEvent, UnpackedEvents};
@@ -146,7 +146,8 @@ fn skip_values(
 
 /// Whether the text of a time has a count in it, whose length depends on the time.
 fn has_counts(shape: &Shape) -> bool {
-    let is_count = |stored: &Stored| matches!(stored, Stored::Time(form) if form.is_count());
+    let is_count =
+        |stored: &ColumnEncoding| matches!(stored, ColumnEncoding::Time(form) if form.is_count());
     shape.stored.iter().any(is_count)
 }
 

@@ -4,7 +4,7 @@ use timeline::{Value, ValueKind};
 
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;
-use crate::format::stored::{ENTRY, MOST_REPEATED, Stored, difference, first_double};
+use crate::format::stored::{ColumnEncoding, ENTRY, MOST_REPEATED, difference, first_double};
 use crate::format::varint::NumberReader;
 
 /// What was read of a block before a value, and is needed to read it.
@@ -44,39 +44,39 @@ impl<'a> StoredValues<'a> {
         {
             let is_text = *kind == ValueKind::Text;
             match stored {
-                Stored::Time(form) => {
+                ColumnEncoding::Time(form) => {
                     self.time.clear();
                     form.write(unix_nanos.unwrap_or(0), &mut self.time);
                     self.repeated += self.time.len();
                     text(&self.time).encode(payload);
                 }
-                Stored::Dictionary if is_text => {
+                ColumnEncoding::Dictionary if is_text => {
                     let bytes = dictionary.texts.get(column.count(MAX_EVENTS)?)?;
                     self.repeated += bytes.len();
                     text(bytes).encode(payload);
                 }
-                Stored::Fixed(size) if is_text => {
+                ColumnEncoding::Fixed(size) if is_text => {
                     text(column.take(*size as u64)?.0).encode(payload);
                 }
-                Stored::Number => integer(*kind, column.get()?).encode(payload),
-                Stored::Dictionary => {
+                ColumnEncoding::Number => integer(*kind, column.get()?).encode(payload),
+                ColumnEncoding::Dictionary => {
                     let value = dictionary.integers.get(column.count(MAX_EVENTS)?)?;
                     integer(*kind, *value).encode(payload);
                 }
-                Stored::Fixed(size) => {
+                ColumnEncoding::Fixed(size) => {
                     let (taken, mut bytes) = (column.take(*size as u64)?.0, [0; 8]);
                     bytes.get_mut(..*size)?.copy_from_slice(taken);
                     integer(*kind, u64::from_le_bytes(bytes)).encode(payload);
                 }
-                Stored::Difference(size) => {
+                ColumnEncoding::Difference(size) => {
                     *before = before.wrapping_add(difference(*size, column)? as i64);
                     Value::Float(f64::from_bits(*before as u64)).encode(payload);
                 }
-                Stored::Decimal(power) => {
+                ColumnEncoding::Decimal(power) => {
                     *before = column.difference(*before as u64)? as i64;
                     Value::Float(decimal::double(*before, *power)).encode(payload);
                 }
-                Stored::ByKind => by_kind(*kind, column, before)?.encode(payload),
+                ColumnEncoding::ByKind => by_kind(*kind, column, before)?.encode(payload),
             }
         }
         (self.repeated <= MOST_REPEATED).then_some(())
@@ -99,33 +99,33 @@ impl<'a> StoredValues<'a> {
         {
             let is_text = *kind == ValueKind::Text;
             match stored {
-                Stored::Time(form) => {
+                ColumnEncoding::Time(form) => {
                     self.time.clear();
                     form.write(0, &mut self.time);
                     self.repeated = self.repeated.saturating_add(count * self.time.len());
                 }
-                Stored::Dictionary if is_text => {
+                ColumnEncoding::Dictionary if is_text => {
                     for _ in 0..count {
                         let text = dictionary.texts.get(column.count(MAX_EVENTS)?)?;
                         self.repeated += text.len();
                     }
                 }
-                Stored::Dictionary => {
+                ColumnEncoding::Dictionary => {
                     for _ in 0..count {
                         dictionary.integers.get(column.count(MAX_EVENTS)?)?;
                     }
                 }
-                Stored::Fixed(size) => drop(column.take((size * count) as u64)?),
-                Stored::Number => column.skip(count)?,
-                Stored::Difference(size) => {
+                ColumnEncoding::Fixed(size) => drop(column.take((size * count) as u64)?),
+                ColumnEncoding::Number => column.skip(count)?,
+                ColumnEncoding::Difference(size) => {
                     for _ in 0..count {
                         *before = before.wrapping_add(difference(*size, column)? as i64);
                     }
                 }
-                Stored::Decimal(_) => {
+                ColumnEncoding::Decimal(_) => {
                     *before = column.last_difference(count, *before as u64)? as i64;
                 }
-                Stored::ByKind => skip_by_kind(*kind, count, column, before)?,
+                ColumnEncoding::ByKind => skip_by_kind(*kind, count, column, before)?,
             }
         }
         (self.repeated <= MOST_REPEATED).then_some(())
@@ -148,7 +148,7 @@ impl<'a> StoredValues<'a> {
             let dictionaries = self.dictionaries(shape, columns)?;
             let places = shape.stored.iter().zip(&mut *columns).zip(&mut *before);
             for ((stored, column), before) in places {
-                if let Stored::Difference(_) = stored {
+                if let ColumnEncoding::Difference(_) = stored {
                     *before = first_double(column)? as i64;
                 }
             }
@@ -166,7 +166,7 @@ impl<'a> StoredValues<'a> {
         let mut dictionaries = Vec::new();
         for ((kind, stored), column) in shape.kinds.iter().zip(&shape.stored).zip(columns) {
             let mut dictionary = Dictionary::default();
-            if *stored == Stored::Dictionary {
+            if *stored == ColumnEncoding::Dictionary {
                 for _ in 0..column.count(MAX_EVENTS)? {
                     match kind {
                         ValueKind::Text => {

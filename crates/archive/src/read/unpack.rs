@@ -215,7 +215,7 @@ impl<'a> UnpackedEvents<'a> {
 pub(crate) mod tests {
     use super::*;
     use crate::format::event::{PRINTF, RawDefinition, RawEvent};
-    use crate::format::stored::Stored;
+    use crate::format::stored::ColumnEncoding;
     use crate::format::varint::put;
     use crate::write::event_run::{EventRun, WordValues};
     use crate::write::interner::Interner;
@@ -398,7 +398,11 @@ pub(crate) mod tests {
             let stored = UnpackedEvents::new(&packed).unwrap().shapes[0]
                 .stored
                 .clone();
-            let of_doubles = [Stored::Decimal(3), Stored::Difference(5), Stored::ByKind];
+            let of_doubles = [
+                ColumnEncoding::Decimal(3),
+                ColumnEncoding::Difference(5),
+                ColumnEncoding::ByKind,
+            ];
             assert_eq!(stored[2..5], of_doubles);
             for (is, i) in found.iter().zip(0..) {
                 is_of_kinds(is, i, i as u64 * entries);

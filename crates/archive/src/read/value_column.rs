@@ -4,7 +4,7 @@ use timeline::{Value, ValueKind};
 
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;
-use crate::format::stored::{Stored, difference, first_double};
+use crate::format::stored::{ColumnEncoding, difference, first_double};
 use crate::format::varint::{NumberReader, signed};
 
 /// The values that the events of a shape have at a position, in the order of the events.
@@ -52,7 +52,7 @@ impl<'a> ValueColumn<'a> {
 /// The values that events of one shape have in a column.
 pub(super) struct StoredColumn<'s> {
     kind: ValueKind,
-    stored: &'s Stored,
+    stored: &'s ColumnEncoding,
     /// The integer of the event before, or the bits of its double.
     before: u64,
     /// The values of a dictionary, once the first value was read. Of differences none: it only says
@@ -66,8 +66,11 @@ impl<'s> StoredColumn<'s> {
     /// Those of a shape, if it has values in the column with this number. Times stand in none.
     pub(super) fn of(shape: &'s Shape, number: usize) -> Option<StoredColumn<'s>> {
         let position = number.checked_sub(shape.first)?;
-        let stored = shape.stored.get(position).unwrap_or(&Stored::ByKind);
-        let is_time = matches!(stored, Stored::Time(_));
+        let stored = shape
+            .stored
+            .get(position)
+            .unwrap_or(&ColumnEncoding::ByKind);
+        let is_time = matches!(stored, ColumnEncoding::Time(_));
         Some(StoredColumn {
             kind: kind(shape, position).filter(|_| !is_time)?,
             stored,
@@ -96,8 +99,8 @@ impl<'s> StoredColumn<'s> {
     /// Whether each value is stored as the difference of an integer to the one before.
     fn are_differences(&self) -> bool {
         match self.stored {
-            Stored::ByKind => matches!(self.kind, ValueKind::Int | ValueKind::Uint),
-            Stored::Decimal(_) => true,
+            ColumnEncoding::ByKind => matches!(self.kind, ValueKind::Int | ValueKind::Uint),
+            ColumnEncoding::Decimal(_) => true,
             _ => false,
         }
     }
@@ -132,7 +135,7 @@ impl<'s> StoredColumn<'s> {
                 before = before.wrapping_add(signed(number));
                 raw.push(before);
             })?;
-            if let Stored::Decimal(power) = self.stored {
+            if let ColumnEncoding::Decimal(power) = self.stored {
                 let added = raw.len() - count;
                 (raw[added..].iter_mut()).for_each(|raw| *raw = double(*raw, *power));
             }
@@ -171,15 +174,15 @@ impl<'s> StoredColumn<'s> {
         };
         Some(match (self.stored, self.kind) {
             // It stands in no column.
-            (Stored::Time(_), _) => 0,
-            (Stored::Number, _) => column.get()?,
-            (Stored::Fixed(size), _) if is_text => text(column, *size as u64, 0)?,
-            (Stored::Fixed(size), _) => {
+            (ColumnEncoding::Time(_), _) => 0,
+            (ColumnEncoding::Number, _) => column.get()?,
+            (ColumnEncoding::Fixed(size), _) if is_text => text(column, *size as u64, 0)?,
+            (ColumnEncoding::Fixed(size), _) => {
                 let (taken, mut bytes) = (column.take(*size as u64)?.0, [0; 8]);
                 bytes.get_mut(..*size)?.copy_from_slice(taken);
                 u64::from_le_bytes(bytes)
             }
-            (Stored::Dictionary, _) => {
+            (ColumnEncoding::Dictionary, _) => {
                 if self.entries.is_none() {
                     let mut entries = Vec::new();
                     let count = column.count(MAX_EVENTS)?;
@@ -196,31 +199,31 @@ impl<'s> StoredColumn<'s> {
                 let place = column.count(MAX_EVENTS)?;
                 *self.entries.as_ref()?.get(place)?
             }
-            (Stored::ByKind, ValueKind::Int | ValueKind::Uint) => {
+            (ColumnEncoding::ByKind, ValueKind::Int | ValueKind::Uint) => {
                 self.before = column.difference(self.before)?;
                 self.before
             }
-            (Stored::Difference(size), _) => {
+            (ColumnEncoding::Difference(size), _) => {
                 if self.entries.is_none() {
                     (self.before, self.entries) = (first_double(column)?, Some(Vec::new()));
                 }
                 self.before = self.before.wrapping_add(difference(*size, column)?);
                 self.before
             }
-            (Stored::Decimal(power), _) => {
+            (ColumnEncoding::Decimal(power), _) => {
                 self.before = column.difference(self.before)?;
                 double(self.before, *power)
             }
-            (Stored::ByKind, ValueKind::Float) => {
+            (ColumnEncoding::ByKind, ValueKind::Float) => {
                 let (bytes, _) = column.take(8)?.0.as_chunks();
                 u64::from_le_bytes(bytes[0])
             }
-            (Stored::ByKind, ValueKind::LongDouble) => {
+            (ColumnEncoding::ByKind, ValueKind::LongDouble) => {
                 let at = bytes.len() - column.0.len();
                 column.take(16)?;
                 at as u64
             }
-            (Stored::ByKind, ValueKind::Text) => match column.get()?.checked_sub(1) {
+            (ColumnEncoding::ByKind, ValueKind::Text) => match column.get()?.checked_sub(1) {
                 None => 0,
                 Some(number) => {
                     let cut = if number & 1 == 1 { IS_CUT } else { 0 };

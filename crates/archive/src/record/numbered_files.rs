@@ -21,13 +21,13 @@ const TRIES: u32 = 10;
 const OFTEN: Duration = Duration::from_secs(1);
 
 /// An open file that is locked against other recorders, so that readers know that it grows.
-pub type Locked = Flock<File>;
+pub type LockedFile = Flock<File>;
 
 /// The numbered files of a directory, which is locked against other recorders.
 pub struct Files {
     folder: PathBuf,
     /// The lock of the directory.
-    lock: Locked,
+    lock: LockedFile,
     /// The finished files: their numbers and sizes, the oldest first.
     finished: VecDeque<(u64, u64)>,
     /// The number of the current file.
@@ -47,7 +47,7 @@ impl Files {
     /// Returns its last file, which is created if there is none, or if nobody may change that. What
     /// has the name of a file and is none (a directory, a pipe, a link that leads nowhere) is left
     /// alone.
-    pub fn open(folder: &Path) -> Result<(Files, Locked, PathBuf)> {
+    pub fn open(folder: &Path) -> Result<(Files, LockedFile, PathBuf)> {
         let fail = |doing| move |error| Error::io(doing, folder, error);
         let is_new = !folder.exists();
         let mut make = DirBuilder::new();
@@ -122,7 +122,7 @@ impl Files {
     }
 
     /// Creates the file after the current one, which has this size.
-    pub fn next(&mut self, size: u64) -> Result<(Locked, PathBuf)> {
+    pub fn next(&mut self, size: u64) -> Result<(LockedFile, PathBuf)> {
         let present = (self.number, size);
         let begun = self.begin()?;
         self.finished.push_back(present);
@@ -131,7 +131,7 @@ impl Files {
 
     /// Creates the file with the next number that nothing has. What has one already, be it a
     /// directory or a link, is left alone.
-    fn begin(&mut self) -> Result<(Locked, PathBuf)> {
+    fn begin(&mut self) -> Result<(LockedFile, PathBuf)> {
         let mut number = self.number;
         loop {
             number = number.saturating_add(1);
@@ -237,7 +237,7 @@ pub fn is_taken(error: &Error) -> bool {
 ///
 /// # Errors
 /// `Io`; [`Error::is_of_name`] if something has the name.
-pub fn create_file(path: &Path) -> Result<Locked> {
+pub fn create_file(path: &Path) -> Result<LockedFile> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
     let file = files::open_as(&options, path);
@@ -254,7 +254,7 @@ pub fn create_file(path: &Path) -> Result<Locked> {
 
 /// Opens a file for this recorder alone. If it is not there, it is created with access for its
 /// owner alone.
-pub fn open(path: &Path) -> Result<Locked> {
+pub fn open(path: &Path) -> Result<LockedFile> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     // It may be a pipe: opening could wait for a reader.
@@ -268,7 +268,7 @@ pub fn open(path: &Path) -> Result<Locked> {
     lock(file, path)
 }
 
-fn lock(mut file: File, path: &Path) -> Result<Locked> {
+fn lock(mut file: File, path: &Path) -> Result<LockedFile> {
     for _ in 0..TRIES {
         file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Err((file, Errno::EWOULDBLOCK)) => file,

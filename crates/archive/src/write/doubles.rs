@@ -1,7 +1,7 @@
 //! Finds integers that stand for doubles, if their differences take fewer bytes than the doubles.
 
 use crate::format::decimal;
-use crate::format::stored::Stored;
+use crate::format::stored::ColumnEncoding;
 use crate::format::varint::{length_of_difference, put_difference};
 use timeline::ValueKind;
 
@@ -12,19 +12,23 @@ const DOUBLE: usize = 8;
 
 /// Stores the doubles of a shape with values of these kinds, each of which has a column for itself.
 /// Returns how. `memory` is used again.
-pub fn store(kinds: &[ValueKind], columns: &mut [Vec<u8>], memory: &mut Vec<u8>) -> Vec<Stored> {
+pub fn store(
+    kinds: &[ValueKind],
+    columns: &mut [Vec<u8>],
+    memory: &mut Vec<u8>,
+) -> Vec<ColumnEncoding> {
     let places = kinds.iter().zip(columns);
     let stored = places.map(|(kind, column)| match kind {
         ValueKind::Float => store_column(column, memory),
-        _ => Stored::ByKind,
+        _ => ColumnEncoding::ByKind,
     });
     stored.collect()
 }
 
-fn store_column(column: &mut Vec<u8>, memory: &mut Vec<u8>) -> Stored {
+fn store_column(column: &mut Vec<u8>, memory: &mut Vec<u8>) -> ColumnEncoding {
     let (doubles, _) = column.as_chunks();
     let Some(stored) = encode(doubles, memory) else {
-        return Stored::ByKind;
+        return ColumnEncoding::ByKind;
     };
     std::mem::swap(column, memory);
     stored
@@ -33,7 +37,7 @@ fn store_column(column: &mut Vec<u8>, memory: &mut Vec<u8>) -> Stored {
 /// How to store doubles of these bytes in fewer. Replaces the contents of `out` by what is stored.
 ///
 /// A sample of neighbours says which way is tried first. All doubles say whether it is possible.
-fn encode(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<Stored> {
+fn encode(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<ColumnEncoding> {
     let step = (doubles.len() / SAMPLE).max(1);
     let pairs = doubles.windows(2).step_by(step);
     let pairs = pairs.map(|pair| [bits(&pair[0]), bits(&pair[1])]);
@@ -79,11 +83,15 @@ fn decimals(pairs: impl Iterator<Item = [u64; 2]> + Clone) -> Option<(usize, usi
 /// Replaces the contents of `out` by the numbers that stand for the doubles with this power, or
 /// with a higher one: some may have more decimal places than those that were looked at. `None` if
 /// there is none, or if they take no fewer bytes.
-fn put_decimals(doubles: &[[u8; DOUBLE]], mut power: usize, out: &mut Vec<u8>) -> Option<Stored> {
+fn put_decimals(
+    doubles: &[[u8; DOUBLE]],
+    mut power: usize,
+    out: &mut Vec<u8>,
+) -> Option<ColumnEncoding> {
     while let Err(other) = put_numbers(doubles, power, out) {
         power = decimal::power(other).filter(|more| *more > power)?;
     }
-    (out.len() < DOUBLE * doubles.len()).then_some(Stored::Decimal(power))
+    (out.len() < DOUBLE * doubles.len()).then_some(ColumnEncoding::Decimal(power))
 }
 
 /// Replaces the contents of `out` by the numbers that stand for the doubles with this power.
@@ -103,7 +111,7 @@ fn put_numbers(doubles: &[[u8; DOUBLE]], power: usize, out: &mut Vec<u8>) -> Res
 
 /// Replaces the contents of `out` by the first double, and the differences of the bits of all.
 /// `None` if they take no fewer bytes.
-fn put_bits(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<Stored> {
+fn put_bits(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<ColumnEncoding> {
     let first = doubles.first()?;
     let pairs = doubles
         .windows(2)
@@ -123,14 +131,14 @@ fn put_bits(doubles: &[[u8; DOUBLE]], out: &mut Vec<u8>) -> Option<Stored> {
         (rest, before) = (&mut rest[size..], bits(double));
     }
     out.truncate(length);
-    Some(Stored::Difference(size))
+    Some(ColumnEncoding::Difference(size))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn stored(doubles: impl IntoIterator<Item = f64>) -> Stored {
+    fn stored(doubles: impl IntoIterator<Item = f64>) -> ColumnEncoding {
         let mut columns = [doubles.into_iter().flat_map(f64::to_le_bytes).collect()];
         store(&[ValueKind::Float], &mut columns, &mut vec![7]).remove(0)
     }
@@ -139,18 +147,24 @@ mod tests {
     fn doubles_are_stored_in_the_way_that_suits_them() {
         let mixed = |i: i32| f64::from(i.wrapping_mul(0x9e37_79b1u32 as i32) >> 8);
         let many = 0..1000;
-        assert_eq!(stored(many.clone().map(f64::from)), Stored::Decimal(0));
+        assert_eq!(
+            stored(many.clone().map(f64::from)),
+            ColumnEncoding::Decimal(0)
+        );
         assert_eq!(
             stored(many.clone().map(|i| mixed(i) / 100.0)),
-            Stored::Decimal(2)
+            ColumnEncoding::Decimal(2)
         );
         assert_eq!(
             stored(many.clone().map(|i| 1e5 + f64::from(i) / 7.0)),
-            Stored::Difference(5)
+            ColumnEncoding::Difference(5)
         );
-        assert_eq!(stored(many.map(|i| (mixed(i) / 1e6).exp())), Stored::ByKind);
-        assert_eq!(stored([1.5]), Stored::ByKind);
-        assert_eq!(stored([]), Stored::ByKind);
+        assert_eq!(
+            stored(many.map(|i| (mixed(i) / 1e6).exp())),
+            ColumnEncoding::ByKind
+        );
+        assert_eq!(stored([1.5]), ColumnEncoding::ByKind);
+        assert_eq!(stored([]), ColumnEncoding::ByKind);
     }
 
     #[test]
@@ -160,19 +174,19 @@ mod tests {
             stored(doubles)
         };
         let tenths = |i| i / 10.0;
-        assert_eq!(with(1.5, tenths), Stored::Decimal(1));
-        assert_eq!(with(0.125, tenths), Stored::Decimal(3));
-        assert_eq!(with(f64::NAN, tenths), Stored::ByKind);
+        assert_eq!(with(1.5, tenths), ColumnEncoding::Decimal(1));
+        assert_eq!(with(0.125, tenths), ColumnEncoding::Decimal(3));
+        assert_eq!(with(f64::NAN, tenths), ColumnEncoding::ByKind);
         // The number of that would be too large.
-        assert_eq!(with(1e40, tenths), Stored::ByKind);
+        assert_eq!(with(1e40, tenths), ColumnEncoding::ByKind);
         // Of a constant, decimals and differences take the same until another value comes.
         let constant = |_| 100.25;
-        assert_eq!(with(100.25, constant), Stored::Decimal(2));
-        assert_eq!(with(-7.125, constant), Stored::Decimal(3));
-        assert_eq!(with(304.0 / 3.0, constant), Stored::Difference(6));
-        assert_eq!(with(-1.0 / 3.0, constant), Stored::ByKind);
+        assert_eq!(with(100.25, constant), ColumnEncoding::Decimal(2));
+        assert_eq!(with(-7.125, constant), ColumnEncoding::Decimal(3));
+        assert_eq!(with(304.0 / 3.0, constant), ColumnEncoding::Difference(6));
+        assert_eq!(with(-1.0 / 3.0, constant), ColumnEncoding::ByKind);
         // Those that were looked at are nearer to one another than all.
-        assert_eq!(with(-1.5, |i| 1e15 + i / 8.0), Stored::ByKind);
-        assert_eq!(with(-1.5, |i| 7.0 + i / 3.0), Stored::ByKind);
+        assert_eq!(with(-1.5, |i| 1e15 + i / 8.0), ColumnEncoding::ByKind);
+        assert_eq!(with(-1.5, |i| 7.0 + i / 3.0), ColumnEncoding::ByKind);
     }
 }

@@ -5,7 +5,7 @@
 use super::interner::{DefinitionId, FieldBytes, Interner, MOST_FIELDS, ThreadId};
 use crate::format::event::ArchiveEvent;
 use crate::format::tag;
-use timeline::msgpack::{Packed, marker, packed, packed_signed, whole_values};
+use timeline::msgpack::{NumberBytes, marker, packed, packed_signed, whole_values};
 
 /// An event whose definition and thread are known by their numbers. Its payload is whole values.
 pub type InternedEvent = ArchiveEvent<DefinitionId, ThreadId>;
@@ -104,7 +104,7 @@ impl Line<'_> {
     }
 
     #[inline(always)]
-    fn packed(&mut self, number: Packed) {
+    fn packed(&mut self, number: NumberBytes) {
         self.put(&[number.marker], 1);
         self.put(&number.rest, number.size);
     }
@@ -119,7 +119,7 @@ impl Line<'_> {
 
     /// Appends a list, unless it is empty.
     #[inline(always)]
-    fn list<T: Copy>(&mut self, field: u8, list: &[T], pack: impl Fn(T) -> Packed) {
+    fn list<T: Copy>(&mut self, field: u8, list: &[T], pack: impl Fn(T) -> NumberBytes) {
         if list.is_empty() {
             return;
         }

@@ -18,7 +18,7 @@ use crate::format::block::{
 use crate::format::decimal;
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::ranges::{self, ShapeRanges, place};
-use crate::format::stored::{MOST_FIXED, MOST_TIME, Stored};
+use crate::format::stored::{ColumnEncoding, MOST_FIXED, MOST_TIME};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::{put, put_difference};
 use timeline::ValueKind;
@@ -106,7 +106,7 @@ impl LineTexts {
 /// The values of one place in their shortest encoding.
 struct Packed<'a> {
     kind: ValueKind,
-    stored: Stored,
+    stored: ColumnEncoding,
     /// What stands before the first value.
     dictionary: Vec<u8>,
     values: &'a LineValues,
@@ -287,11 +287,11 @@ impl Packed<'_> {
         }
         match (self.values, &self.stored) {
             (LineValues::Time(_), _) => {}
-            (_, Stored::Dictionary) => {
+            (_, ColumnEncoding::Dictionary) => {
                 let entries = self.entries[numbers].iter();
                 entries.for_each(|entry| put(column, (*entry).into()));
             }
-            (LineValues::Numbers(ValueKind::Float, values), Stored::Decimal(power)) => {
+            (LineValues::Numbers(ValueKind::Float, values), ColumnEncoding::Decimal(power)) => {
                 let doubles = values[numbers].iter().map(|bits| f64::from_bits(*bits));
                 // They were chosen for this power.
                 let decimal = |double| decimal::number(double, *power).unwrap_or(0) as u64;
@@ -301,11 +301,11 @@ impl Packed<'_> {
                 let values = values[numbers].iter();
                 values.for_each(|value| column.extend_from_slice(&value.to_le_bytes()));
             }
-            (LineValues::Numbers(_, values), Stored::Fixed(size)) => {
+            (LineValues::Numbers(_, values), ColumnEncoding::Fixed(size)) => {
                 let values = values[numbers].iter();
                 values.for_each(|value| column.extend_from_slice(&value.to_le_bytes()[..*size]));
             }
-            (LineValues::Numbers(_, values), Stored::Number) => {
+            (LineValues::Numbers(_, values), ColumnEncoding::Number) => {
                 values[numbers].iter().for_each(|value| put(column, *value));
             }
             (LineValues::Numbers(_, values), _) => {
@@ -313,7 +313,7 @@ impl Packed<'_> {
             }
             (LineValues::Texts(texts), stored) => {
                 let mut from = (numbers.start.checked_sub(1)).map_or(0, |last| texts.ends[last]);
-                let has_length = *stored == Stored::ByKind;
+                let has_length = *stored == ColumnEncoding::ByKind;
                 for end in &texts.ends[numbers] {
                     let text = &texts.bytes[from..*end];
                     if has_length {
@@ -337,8 +337,8 @@ fn put_differences(integers: impl Iterator<Item = u64>, before: &mut u64, column
 
 fn pack(values: &LineValues) -> Packed<'_> {
     let (kind, stored) = match values {
-        LineValues::Time(form) => (ValueKind::Text, Stored::Time(form.clone())),
-        LineValues::Numbers(kind, _) => (*kind, Stored::ByKind),
+        LineValues::Time(form) => (ValueKind::Text, ColumnEncoding::Time(form.clone())),
+        LineValues::Numbers(kind, _) => (*kind, ColumnEncoding::ByKind),
         LineValues::Texts(texts) => (ValueKind::Text, size_of(texts)),
     };
     let mut packed = Packed {
@@ -352,9 +352,9 @@ fn pack(values: &LineValues) -> Packed<'_> {
         LineValues::Time(_) => {}
         LineValues::Numbers(ValueKind::Float, values) => {
             let plain = packed.cost(values.len());
-            packed.stored = power(values).map_or(Stored::ByKind, Stored::Decimal);
+            packed.stored = power(values).map_or(ColumnEncoding::ByKind, ColumnEncoding::Decimal);
             if packed.cost(values.len()) >= plain {
-                packed.stored = Stored::ByKind;
+                packed.stored = ColumnEncoding::ByKind;
             }
         }
         LineValues::Numbers(_, values) => {
@@ -365,7 +365,7 @@ fn pack(values: &LineValues) -> Packed<'_> {
                 && cost_of_entries(&dictionary, &entries) < plain
             {
                 (packed.dictionary, packed.entries) = (dictionary, entries);
-                packed.stored = Stored::Dictionary;
+                packed.stored = ColumnEncoding::Dictionary;
             }
         }
         LineValues::Texts(texts) => {
@@ -375,7 +375,7 @@ fn pack(values: &LineValues) -> Packed<'_> {
             };
             if let Some((dictionary, entries)) = dictionary(texts.iter(), put_entry) {
                 (packed.dictionary, packed.entries) = (dictionary, entries);
-                packed.stored = Stored::Dictionary;
+                packed.stored = ColumnEncoding::Dictionary;
             }
         }
     }
@@ -387,9 +387,13 @@ impl Packed<'_> {
     fn choose_integers(&mut self, values: &[u64]) {
         let most = values.iter().copied().max().unwrap_or(0);
         let size = (64 - most.leading_zeros()).div_ceil(8).max(1) as usize;
-        let ways = [Stored::ByKind, Stored::Number, Stored::Fixed(size)];
+        let ways = [
+            ColumnEncoding::ByKind,
+            ColumnEncoding::Number,
+            ColumnEncoding::Fixed(size),
+        ];
         let mut least = f64::INFINITY;
-        let mut best = Stored::ByKind;
+        let mut best = ColumnEncoding::ByKind;
         for way in ways {
             self.stored = way.clone();
             let cost = self.cost(values.len());
@@ -420,12 +424,12 @@ fn power(doubles: &[u64]) -> Option<usize> {
 }
 
 /// Texts of one size need no length.
-fn size_of(texts: &LineTexts) -> Stored {
+fn size_of(texts: &LineTexts) -> ColumnEncoding {
     let size = texts.ends.first().copied().unwrap_or(0);
     let mut ends = texts.ends.iter().zip(1..);
     match (1..=MOST_FIXED).contains(&size) && ends.all(|(end, count)| *end == count * size) {
-        true => Stored::Fixed(size),
-        false => Stored::ByKind,
+        true => ColumnEncoding::Fixed(size),
+        false => ColumnEncoding::ByKind,
     }
 }
 

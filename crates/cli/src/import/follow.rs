@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use timeline_archive::{Archive, Watched};
-use timeline_import::{Failed, ImportedFile, Importer};
+use timeline_import::{ImportError, ImportedFile, Importer};
 
 use crate::failure::{Failure, Result};
 use crate::permission;
 use crate::signals::{Pause, Signals, Woken};
 
 /// A log that is followed.
-pub struct Followed {
+pub struct FollowedLog {
     path: PathBuf,
     file: File,
     /// The lines that were taken, and the bytes that they have in this file.
@@ -22,10 +22,10 @@ pub struct Followed {
     read: u64,
 }
 
-impl Followed {
+impl FollowedLog {
     /// Follows a file from its beginning.
-    pub fn new(path: &Path, file: File, lines: ImportedFile) -> Followed {
-        Followed {
+    pub fn new(path: &Path, file: File, lines: ImportedFile) -> FollowedLog {
+        FollowedLog {
             path: path.into(),
             file,
             lines,
@@ -33,10 +33,10 @@ impl Followed {
         }
     }
 
-    fn failed(&self, error: Failed, out: &Path) -> Failure {
+    fn failed(&self, error: ImportError, out: &Path) -> Failure {
         Failure::Message(match error {
-            Failed::Read(error) => permission::failed("read", &self.path, &error),
-            Failed::Write(error) => permission::failed("write", out, &error),
+            ImportError::Read(error) => permission::failed("read", &self.path, &error),
+            ImportError::Write(error) => permission::failed("write", out, &error),
         })
     }
 
@@ -44,7 +44,7 @@ impl Followed {
     fn read_on<W: Write>(
         &mut self,
         importer: &mut Importer<W>,
-    ) -> std::result::Result<u64, Failed> {
+    ) -> std::result::Result<u64, ImportError> {
         let before = self.read;
         loop {
             match importer.read(&mut self.lines, &mut self.file)? {
@@ -56,15 +56,18 @@ impl Followed {
 
     /// Goes on with the file that the name leads to now, or with the same file from its beginning
     /// if somebody cut it. Returns whether it does. A line that has no end is then a whole one.
-    fn turn<W: Write>(&mut self, importer: &mut Importer<W>) -> std::result::Result<bool, Failed> {
+    fn turn<W: Write>(
+        &mut self,
+        importer: &mut Importer<W>,
+    ) -> std::result::Result<bool, ImportError> {
         let same =
             |one: &Metadata, other: &Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
-        let now = self.file.metadata().map_err(Failed::Read)?;
+        let now = self.file.metadata().map_err(ImportError::Read)?;
         let next = match fs::metadata(&self.path) {
             Ok(named) if !same(&named, &now) => match File::open(&self.path) {
                 Ok(next) => Some(next),
                 Err(error) if error.kind() == ErrorKind::NotFound => None,
-                Err(error) => return Err(Failed::Read(error)),
+                Err(error) => return Err(ImportError::Read(error)),
             },
             // Between two files of a name there may be none.
             _ => None,
@@ -76,11 +79,13 @@ impl Followed {
         if next.is_some() {
             self.read_on(importer)?;
         }
-        importer.end(&mut self.lines).map_err(Failed::Write)?;
+        importer.end(&mut self.lines).map_err(ImportError::Write)?;
         match next {
             Some(next) => self.file = next,
             None => {
-                self.file.seek(SeekFrom::Start(0)).map_err(Failed::Read)?;
+                self.file
+                    .seek(SeekFrom::Start(0))
+                    .map_err(ImportError::Read)?;
             }
         }
         self.read = 0;
@@ -91,7 +96,7 @@ impl Followed {
 /// Follows logs until a signal comes. Returns how many bytes were read.
 pub fn follow<W: Write>(
     importer: &mut Importer<W>,
-    logs: &mut [Followed],
+    logs: &mut [FollowedLog],
     signals: &Signals,
     out: &Path,
 ) -> Result<u64> {

@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 use timeline::files::NewFile;
 use timeline_archive::{Preamble, create_file};
-use timeline_import::{CLOCK, Failed, Importer, expanded};
+use timeline_import::{CLOCK, ImportError, Importer, expanded};
 use timeline_search::local_zone;
 
 use crate::args::Example;
@@ -24,7 +24,7 @@ use crate::output;
 use crate::permission;
 use crate::signals::{self, Signals};
 use crate::verb::Verb;
-use follow::Followed;
+use follow::FollowedLog;
 use progress::ImportProgress;
 
 /// Make an archive of text logs, from which export gives back the same bytes
@@ -249,7 +249,7 @@ fn import(
         let mut file = importer.begin(&input.name(), input.written);
         let mut whole = match input.file {
             Source::Growing(log) => {
-                followed.push(Followed::new(&input.path, log, file));
+                followed.push(FollowedLog::new(&input.path, log, file));
                 continue;
             }
             Source::Whole(whole) => whole,
@@ -258,8 +258,8 @@ fn import(
             match importer.read(&mut file, &mut whole) {
                 Ok(0) => break,
                 Ok(count) => bytes += count as u64,
-                Err(Failed::Write(error)) => return Err(failed(error)),
-                Err(Failed::Read(error)) => {
+                Err(ImportError::Write(error)) => return Err(failed(error)),
+                Err(ImportError::Read(error)) => {
                     let message = permission::failed("read", &input.path, &error);
                     return Err(Failure::Message(message));
                 }

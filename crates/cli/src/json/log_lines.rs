@@ -38,10 +38,10 @@ pub struct LogLines<'a> {
     /// The field with the path and a comma, if there is one.
     path: String,
     /// By the number of the event, of those that are defined.
-    known: PerEvent<Known<'a>>,
+    known: PerEvent<EventPlan<'a>>,
 }
 
-struct Known<'a> {
+struct EventPlan<'a> {
     object: Option<(&'a Object, Layout)>,
     values: LineEnd<'a>,
     /// Level and number.
@@ -92,7 +92,7 @@ impl<'a> LogLines<'a> {
         let mut unknown = None;
         let known = match self.known(event) {
             Some(known) => known,
-            None => unknown.get_or_insert_with(|| Known::new(event.id.0, None)),
+            None => unknown.get_or_insert_with(|| EventPlan::new(event.id.0, None)),
         };
         begin += &known.head;
         let count = line_count(message);
@@ -167,10 +167,10 @@ impl<'a> LogLines<'a> {
         is_written
     }
 
-    fn known(&mut self, event: &Event) -> Option<&Known<'a>> {
+    fn known(&mut self, event: &Event) -> Option<&EventPlan<'a>> {
         if self.known.get(event.id).is_none() {
             let definition = self.at.definition(event.id)?;
-            let known = Known::new(event.id.0, Some(definition));
+            let known = EventPlan::new(event.id.0, Some(definition));
             self.known.insert(event.id, definition, known);
         }
         self.known.get(event.id)
@@ -187,7 +187,7 @@ fn end((name, number): (&str, u64), (other, count): (&str, u64), more: &str, out
     out.push("}\n");
 }
 
-impl Known<'_> {
+impl EventPlan<'_> {
     /// Appends what stands between the message and the first property.
     fn write_format(&self, format: Option<&str>, out: &mut Text) {
         if let Some(format) = format {
@@ -225,8 +225,8 @@ impl Known<'_> {
     }
 }
 
-impl<'a> Known<'a> {
-    fn new(event: u32, definition: Option<&'a Definition>) -> Known<'a> {
+impl<'a> EventPlan<'a> {
+    fn new(event: u32, definition: Option<&'a Definition>) -> EventPlan<'a> {
         let values = LineEnd::new(event, definition);
         let priority = definition.and_then(|definition| definition.priority);
         let formats = definition.and_then(format).unwrap_or_default();
@@ -249,7 +249,7 @@ impl<'a> Known<'a> {
             let object = object.filter(|_| !definition.is_lost);
             Some((object?, Layout::of(definition)))
         });
-        Known {
+        EventPlan {
             object,
             head: format!(
                 ",\"level\":{}{},\"id\":{event},\"message\":",

@@ -33,7 +33,7 @@ use crate::output;
 use crate::signals::Signals;
 use crate::target::Target;
 use crate::time::parse_duration;
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 use crate::verb::Verb;
 use crate::waiting;
 use action::Action;
@@ -114,7 +114,7 @@ pub struct Args {
     read_only: bool,
 
     #[command(flatten)]
-    trusted: Trusted,
+    trusted: TrustArgs,
 
     #[command(flatten)]
     filters: Filters,

@@ -14,7 +14,7 @@ use timeline_latency::{Condition, Firing, FiringValue};
 
 use crate::output;
 use crate::permission;
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 
 const CATEGORY: &str = "watch";
 /// What the messages of its events begin with.
@@ -33,7 +33,7 @@ pub struct Notes {
 
 impl Notes {
     /// Writes into timelines of trusted users, unless it is off.
-    pub fn new(trusted: &Trusted, is_off: bool) -> Notes {
+    pub fn new(trusted: &TrustArgs, is_off: bool) -> Notes {
         let trust = trusted.trust();
         let mut options = Timeline::options();
         if let Some(user) = trust.user {

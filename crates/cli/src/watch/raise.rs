@@ -8,7 +8,7 @@ use crate::failure::Result;
 use crate::output;
 use crate::permission;
 use crate::target::Target;
-use crate::trust::Trusted;
+use crate::trust::TrustArgs;
 
 /// The time to the next burst, which never comes: the sampler is dropped before.
 const NEVER: Duration = Duration::from_secs(3600);
@@ -16,7 +16,7 @@ const NEVER: Duration = Duration::from_secs(3600);
 /// Raises the level of a timeline, one time after the other.
 pub struct Raise<'a> {
     target: &'a Target,
-    trusted: &'a Trusted,
+    trusted: &'a TrustArgs,
     level: Level,
     length: Duration,
     control: Option<Control>,
@@ -28,7 +28,7 @@ impl<'a> Raise<'a> {
     /// Attaches, so that a missing permission is told at once.
     pub fn new(
         target: &'a Target,
-        trusted: &'a Trusted,
+        trusted: &'a TrustArgs,
         (level, length): (Level, Duration),
     ) -> Result<Raise<'a>> {
         Ok(Raise {

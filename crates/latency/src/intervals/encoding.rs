@@ -40,7 +40,7 @@ enum Version {
 }
 
 /// A histogram as it is encoded, with a header that can be.
-pub struct Encoded {
+pub struct EncodedHistogram {
     pub digits: u32,
     pub low: u64,
     pub high: u64,
@@ -50,9 +50,9 @@ pub struct Encoded {
     pub counts: Vec<u8>,
 }
 
-impl Encoded {
+impl EncodedHistogram {
     /// Takes these bytes apart. A histogram of more than `most` bytes of memory is refused.
-    pub fn read(bytes: &[u8], most: u64) -> Result<Encoded, Flaw> {
+    pub fn read(bytes: &[u8], most: u64) -> Result<EncodedHistogram, Flaw> {
         let are_floats = first_word(bytes).is_some_and(|first| FLOATS.contains(&first));
         let whole = match are_floats {
             true => bytes.get(BEFORE_WHOLE..).unwrap_or_default(),
@@ -60,19 +60,19 @@ impl Encoded {
         };
         let (version, is_deflated, _) = kind(whole)?;
         if !is_deflated {
-            return Encoded::read_flat(&mut &*whole, (version, are_floats), most);
+            return EncodedHistogram::read_flat(&mut &*whole, (version, are_floats), most);
         }
         let packed = whole.get(8..).unwrap_or_default();
         let said = whole.get(4..).and_then(first_word).unwrap_or(0);
         let packed = &packed[..packed.len().min(said as usize)];
-        Encoded::read_flat(&mut ZlibDecoder::new(packed), (version, are_floats), most)
+        EncodedHistogram::read_flat(&mut ZlibDecoder::new(packed), (version, are_floats), most)
     }
 
     fn read_flat(
         from: &mut impl Read,
         (version, are_floats): (Version, bool),
         most: u64,
-    ) -> Result<Encoded, Flaw> {
+    ) -> Result<EncodedHistogram, Flaw> {
         let length = if version == Version::V0 { 32 } else { 40 };
         let mut head = Vec::new();
         take(from, length, &mut head)?;
@@ -102,7 +102,7 @@ impl Encoded {
             counts = from_words(&counts, word as usize)?;
         }
         check_counts(&counts, buckets)?;
-        Ok(Encoded {
+        Ok(EncodedHistogram {
             digits: header.digits,
             low: header.low,
             high: header.high,
@@ -358,7 +358,7 @@ mod tests {
             }
             bytes.extend((cookie | word << 4).to_be_bytes());
             bytes.extend(rest);
-            let _ = Encoded::read(&bytes, 1 << 16);
+            let _ = EncodedHistogram::read(&bytes, 1 << 16);
         }
     }
 }

@@ -106,7 +106,7 @@ pub enum LogEntry {
 
 /// A damaged line that was passed over.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Damaged {
+pub struct LineDamage {
     /// The number of the line, counted from 1.
     pub number: u64,
     /// What is wrong with it.
@@ -156,7 +156,7 @@ pub struct LogReader<R> {
     /// interval, and anew behind each StartTime.
     counted_from: Option<Origin>,
     guesses: Guesses,
-    flaws: Vec<Damaged>,
+    flaws: Vec<LineDamage>,
     damaged: u64,
     ended: bool,
     tags: SeenTags,
@@ -221,7 +221,7 @@ impl<R: BufRead> LogReader<R> {
     }
 
     /// The first damaged lines that were passed over, at most [`MOST_FLAWS`].
-    pub fn flaws(&self) -> &[Damaged] {
+    pub fn flaws(&self) -> &[LineDamage] {
         &self.flaws
     }
 
@@ -399,7 +399,7 @@ impl<R: BufRead> Iterator for LogReader<R> {
                 Err(flaw) if self.options.skip_damaged => {
                     self.damaged += 1;
                     if self.flaws.len() < MOST_FLAWS {
-                        self.flaws.push(Damaged { number, flaw });
+                        self.flaws.push(LineDamage { number, flaw });
                     }
                 }
                 Err(flaw) => return Some(Err(Error::Line { number, flaw })),

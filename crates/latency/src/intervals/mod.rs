@@ -52,7 +52,7 @@ pub use interval::Interval;
 pub use interval_loss::{IntervalLoss, Lack};
 #[cfg(feature = "logs")]
 pub use log_reader::{
-    Damaged, Guesses, LogEntry, LogIntervals, LogReader, MOST_FLAWS, ReaderOptions, TimePoint,
+    Guesses, LineDamage, LogEntry, LogIntervals, LogReader, MOST_FLAWS, ReaderOptions, TimePoint,
     TimeRange, TimeRules,
 };
 #[cfg(feature = "logs")]

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 
-use super::encoding::{self, Encoded};
+use super::encoding::{self, EncodedHistogram};
 use super::error::Flaw;
 use super::shape::HIGHEST;
 
@@ -39,7 +39,7 @@ pub fn decode(text: &str, unit: f64, most: u64) -> Result<(Histogram<u64>, Numbe
     let bytes = STANDARD.decode(text).map_err(|error| Flaw::Base64 {
         reason: error.to_string(),
     })?;
-    let encoded = Encoded::read(&bytes, most)?;
+    let encoded = EncodedHistogram::read(&bytes, most)?;
     let mut histogram = Deserializer::new()
         .deserialize::<u64, _>(&mut &encoded.flat()[..])
         .map_err(undecoded)?;

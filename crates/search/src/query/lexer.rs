@@ -21,7 +21,7 @@ pub enum Token {
 
 /// A token, and the character it begins with, counted from 1.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed {
+pub struct PlacedToken {
     pub token: Token,
     pub at: usize,
     /// As it was written.
@@ -58,7 +58,7 @@ const UNITS: [(&str, i128); 18] = [
 const KNOWN_UNITS: &str = "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, ns, us, µs, ms, s, min, m, h";
 
 /// All tokens, and the end.
-pub fn tokens(text: &str) -> Result<Vec<Placed>> {
+pub fn tokens(text: &str) -> Result<Vec<PlacedToken>> {
     let mut tokens = Vec::new();
     let (mut rest, mut at) = (text, 1);
     loop {
@@ -68,7 +68,7 @@ pub fn tokens(text: &str) -> Result<Vec<Placed>> {
         let (token, length) = first(text, rest)?;
         let is_end = token == Token::End;
         let (own, behind) = rest.split_at(length);
-        tokens.push(Placed {
+        tokens.push(PlacedToken {
             token,
             at,
             text: own.into(),

@@ -1,7 +1,7 @@
 //! Makes an expression of tokens, by recursive descent.
 
 use super::condition::{Literal, Operand, Operator, QueryCondition};
-use super::lexer::{Placed, Token, tokens};
+use super::lexer::{PlacedToken, Token, tokens};
 use super::moment::moment;
 use super::needle::compile;
 use super::zone::local_now;
@@ -27,7 +27,7 @@ pub fn expression(text: &str) -> Result<QueryCondition> {
 }
 
 struct Parser {
-    tokens: Vec<Placed>,
+    tokens: Vec<PlacedToken>,
     at: usize,
     depth: usize,
 }
@@ -63,7 +63,7 @@ impl Parser {
     }
 
     fn expected(&self, expected: &'static str) -> Error {
-        let Placed { token, at, text } = &self.tokens[self.at];
+        let PlacedToken { token, at, text } = &self.tokens[self.at];
         let found = match token {
             Token::End => "the end".into(),
             _ => text.clone(),

@@ -16,7 +16,7 @@ use super::failure::{ErrorObject, RequestFailure};
 use super::params::LogPath;
 use super::state::ServerState;
 use crate::error::{Error, Result};
-use crate::logs::{LogHandle, LogKind, Reached};
+use crate::logs::{LogFile, LogHandle, LogKind};
 use crate::read::Cancel;
 
 type Server = Shared<Arc<ServerState>>;
@@ -85,7 +85,7 @@ fn control_state(log: &LogHandle) -> Result<ControlState> {
     })
 }
 
-fn live(log: &LogHandle) -> Result<Reached> {
+fn live(log: &LogHandle) -> Result<LogFile> {
     match log.found.kind {
         LogKind::Live => log.found.reached(),
         _ => Err(Error::request("only live timelines can be changed")),

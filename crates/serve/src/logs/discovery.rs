@@ -67,12 +67,12 @@ impl LogSource {
     ///
     /// # Errors
     /// Those of [`LogSource::opened`].
-    pub fn reached(&self) -> Result<Reached> {
+    pub fn reached(&self) -> Result<LogFile> {
         let file = self.opened()?;
         let path = file
             .as_ref()
             .map_or_else(|| self.path.clone(), containment::path_of);
-        Ok(Reached { path, file })
+        Ok(LogFile { path, file })
     }
 
     /// The directory that it is in, opened likewise.
@@ -95,13 +95,13 @@ impl LogSource {
 }
 
 /// A path that leads to a log for as long as this is there.
-pub struct Reached {
+pub struct LogFile {
     path: PathBuf,
     /// The file that is open for it.
     pub file: Option<File>,
 }
 
-impl Reached {
+impl LogFile {
     pub fn path(&self) -> &Path {
         &self.path
     }

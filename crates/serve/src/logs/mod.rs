@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use discovery::{LogKind, LogSource, Reached};
+pub use discovery::{LogFile, LogKind, LogSource};
 pub use log::LogHandle;
 pub use recording::Trouble;
 pub use version::Version;

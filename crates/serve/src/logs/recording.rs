@@ -17,7 +17,7 @@ use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder};
 use utoipa::ToSchema;
 
 use super::containment::is_same;
-use super::discovery::{LogSource, Reached};
+use super::discovery::{LogFile, LogSource};
 use super::scratch::Scratch;
 use crate::error::{Error, Result};
 
@@ -51,13 +51,13 @@ pub struct Trouble {
 #[derive(Default)]
 struct Shared {
     is_ended: AtomicBool,
-    told: Mutex<Told>,
+    told: Mutex<RecorderState>,
     changed: Condvar,
 }
 
 /// What the thread says that records.
 #[derive(Default)]
-struct Told {
+struct RecorderState {
     /// Whether the ring was read to its end once, or why that failed.
     first: Option<std::result::Result<(), String>>,
     /// Whether all that the ring had at first was written.
@@ -66,7 +66,7 @@ struct Told {
 }
 
 impl Shared {
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, RecorderState> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -108,7 +108,7 @@ impl Shared {
 /// A ring that is open, and what leads to it.
 struct Ring {
     at: Attached,
-    reached: Reached,
+    reached: LogFile,
 }
 
 impl Ring {

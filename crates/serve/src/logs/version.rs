@@ -15,7 +15,7 @@ use super::place::shown;
 use crate::error::Result;
 
 /// The place of something that is made once.
-type Kept = Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>;
+type CacheSlot = Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>;
 
 /// How many things are kept that were made of a version: two for each filter that tracks are shown
 /// with, counts and long spans.
@@ -35,8 +35,8 @@ pub struct Version {
     /// The index as it was opened last.
     index: Mutex<Option<OpenIndex>>,
     /// What was made of it last, and of the version before it.
-    kept: Mutex<VecDeque<(String, Kept)>>,
-    former: Mutex<VecDeque<(String, Kept)>>,
+    kept: Mutex<VecDeque<(String, CacheSlot)>>,
+    former: Mutex<VecDeque<(String, CacheSlot)>>,
     origin: VersionOrigin,
 }
 
@@ -91,7 +91,7 @@ impl Version {
     }
 
     /// What was made of this version, or of those before it, for the next one.
-    fn left(&self) -> VecDeque<(String, Kept)> {
+    fn left(&self) -> VecDeque<(String, CacheSlot)> {
         let mut left = lock(&self.kept).clone();
         for (key, made) in &*lock(&self.former) {
             if left.len() < KEPT && !left.iter().any(|(known, _)| known == key) {
@@ -191,7 +191,7 @@ impl Version {
         made.downcast().ok()
     }
 
-    fn place(&self, key: &str) -> Kept {
+    fn place(&self, key: &str) -> CacheSlot {
         let mut kept = lock(&self.kept);
         if let Some((_, found)) = kept.iter().find(|(known, _)| known == key) {
             return Arc::clone(found);
@@ -199,7 +199,7 @@ impl Version {
         if kept.len() == KEPT {
             kept.pop_front();
         }
-        let place = Kept::default();
+        let place = CacheSlot::default();
         kept.push_back((key.into(), Arc::clone(&place)));
         place
     }

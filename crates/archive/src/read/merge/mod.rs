@@ -12,7 +12,7 @@ use crate::read::ahead::ReadBlocks;
 use crate::read::archive::Archive;
 use crate::read::chooser::EventChooser;
 use crate::read::decode::Decoder;
-use crate::read::form::{Decoded, EventRank};
+use crate::read::form::{DecodedEvent, EventRank};
 use crate::read::select::Select;
 use crate::read::unit::{Unit, UnitInfo};
 
@@ -41,7 +41,7 @@ const ROOM: usize = 96 << 20;
 /// machines or boots. Equal events are ordered by lane and number, then by their order in the file.
 /// If units overlap that there is no room for, only a part of each is in memory, and it is read
 /// again when that was taken.
-pub struct ByTime<'a, T: Decoded> {
+pub struct ByTime<'a, T: DecodedEvent> {
     units: &'a [Unit],
     decoder: Decoder<'a, T>,
     order: Order,
@@ -89,7 +89,7 @@ struct Batch<T> {
     bytes: usize,
 }
 
-impl<'a, T: Decoded> ByTime<'a, T> {
+impl<'a, T: DecodedEvent> ByTime<'a, T> {
     pub(crate) fn new(archive: &'a Archive, order: Order) -> ByTime<'a, T> {
         ByTime::with_room(archive, order, ROOM)
     }
@@ -409,7 +409,7 @@ impl<'a, T: Decoded> ByTime<'a, T> {
     }
 }
 
-impl<T: Decoded> Iterator for ByTime<'_, T> {
+impl<T: DecodedEvent> Iterator for ByTime<'_, T> {
     type Item = T;
 
     #[inline]

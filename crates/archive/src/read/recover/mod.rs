@@ -29,7 +29,7 @@ use crate::format::record::Record;
 use crate::format::string::StringDefinition;
 use crate::read::archive::Archive;
 use crate::read::executable::Executable;
-use crate::read::recovery::{Recovery, Searched};
+use crate::read::recovery::{ExecutableSearch, Recovery};
 use lost_texts::LostTexts;
 use texts::Budget;
 
@@ -135,7 +135,7 @@ impl Archive {
                 }
                 (Err(misfit), None) => Err(misfit.clone()),
             };
-            recovery.searched.push(Searched {
+            recovery.searched.push(ExecutableSearch {
                 path: path.to_path_buf(),
                 found: found.map(|()| wanted.count() - before),
             });
@@ -149,7 +149,7 @@ impl Archive {
             let count = wanted.count() - before;
             // Most libraries log nothing.
             if found.is_ok() && count > 0 {
-                recovery.searched.push(Searched {
+                recovery.searched.push(ExecutableSearch {
                     path: module.path.clone(),
                     found: Ok(count),
                 });

@@ -18,14 +18,14 @@ const MOST_ARGUMENTS: u64 = 64;
 
 /// What was looked at already.
 #[derive(Default)]
-struct Seen {
+struct RowHistory {
     definitions: HashSet<(u64, RawDefinition, Option<ValueKinds>)>,
     threads: HashSet<(u64, RawThread)>,
 }
 
 /// The numbers without a text of an archive.
 pub fn wanted(archive: &Archive) -> LostTexts {
-    let (mut wanted, mut seen) = (LostTexts::default(), Seen::default());
+    let (mut wanted, mut seen) = (LostTexts::default(), RowHistory::default());
     let mut decoder = archive.decoder::<()>();
     let mut expanded = Vec::new();
     let names = archive.names();
@@ -51,7 +51,7 @@ pub fn wanted(archive: &Archive) -> LostTexts {
         });
         // Memory does not grow with an archive.
         if seen.definitions.len() + seen.threads.len() > MOST {
-            seen = Seen::default();
+            seen = RowHistory::default();
         }
     }
     wanted.take_known(names);

@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::format::frame::{Frames, Part};
-use crate::record::numbered_files::Locked;
+use crate::record::numbered_files::LockedFile;
 
 /// A change of the file by another process. The recorder opened the file again because of it, and
 /// does not restore the bytes that were in it.
@@ -24,7 +24,7 @@ pub enum FileChange {
 
 /// A file that is locked against other recorders, and how much of it is written.
 pub struct CurrentFile {
-    file: Locked,
+    file: LockedFile,
     path: PathBuf,
     /// Whether this recorder created it. Then it is removed if nothing was written.
     made: bool,
@@ -34,7 +34,7 @@ pub struct CurrentFile {
 
 impl CurrentFile {
     /// A file opened at `path`. It counts as empty until `go_on_at` is called.
-    pub fn new(file: Locked, path: PathBuf, made: bool) -> CurrentFile {
+    pub fn new(file: LockedFile, path: PathBuf, made: bool) -> CurrentFile {
         CurrentFile {
             file,
             path,

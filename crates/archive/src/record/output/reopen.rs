@@ -11,7 +11,7 @@ use super::current::{CurrentFile, FileChange};
 use super::rotation::Rotation;
 use super::trouble::OutputTrouble;
 use crate::error::{Error, Result};
-use crate::record::numbered_files::{self, Files, Locked, is_taken};
+use crate::record::numbered_files::{self, Files, LockedFile, is_taken};
 use crate::record::resume::ResumeState;
 
 impl Rotation {
@@ -75,7 +75,7 @@ impl Rotation {
 impl Rotation {
     /// Opens the name again. If something else than an archive has taken it in a directory, that is
     /// left alone, and the next file is begun.
-    fn open_same_or_next(&mut self) -> Result<(Locked, PathBuf)> {
+    fn open_same_or_next(&mut self) -> Result<(LockedFile, PathBuf)> {
         let path = self.file.path();
         let same = numbered_files::open(path);
         let same = same.and_then(|file| read(&file, path).map(|_| file));

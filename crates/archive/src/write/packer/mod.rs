@@ -99,7 +99,7 @@ struct Run {
 
 /// The last row in which a definition or a thread was found.
 #[derive(Clone, Copy)]
-struct Found<T> {
+struct LastRow<T> {
     /// The block of the row. In other blocks, the row is another one.
     block: u64,
     row: usize,
@@ -112,9 +112,9 @@ pub struct Packer {
     rows: HashMap<ShapeKey, usize>,
     threads: Vec<ThreadId>,
     /// Indexed by definition.
-    last_shape: Vec<Option<Found<ShapeKey>>>,
+    last_shape: Vec<Option<LastRow<ShapeKey>>>,
     /// Indexed by thread.
-    last_thread: Vec<Option<Found<()>>>,
+    last_thread: Vec<Option<LastRow<()>>>,
     columns: [Vec<u8>; FIXED],
     /// Columns of values that shapes share, of which so many are in use.
     args: Vec<Vec<u8>>,
@@ -322,7 +322,7 @@ impl Packer {
         }
         let block = self.block;
         let what = shape;
-        *at(&mut self.last_shape, shape.definition.0) = Some(Found { block, row, what });
+        *at(&mut self.last_shape, shape.definition.0) = Some(LastRow { block, row, what });
         row
     }
 
@@ -357,7 +357,7 @@ impl Packer {
     fn new_thread(&mut self, thread: ThreadId) -> usize {
         let (block, row, what) = (self.block, self.threads.len(), ());
         self.threads.push(thread);
-        *at(&mut self.last_thread, thread.0) = Some(Found { block, row, what });
+        *at(&mut self.last_thread, thread.0) = Some(LastRow { block, row, what });
         row
     }
 

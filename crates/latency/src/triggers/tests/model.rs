@@ -97,7 +97,7 @@ pub fn spans(steps: &[TestStep], limit: u64, by_key: bool) -> Vec<ModelFiring> {
 }
 
 /// How a window is judged.
-pub enum Judged {
+pub enum Judgement {
     /// More events in it than this.
     More(usize),
     /// Fewer events than this.
@@ -107,7 +107,7 @@ pub enum Judged {
 }
 
 /// At the end of each step of a window.
-pub fn windows(steps: &[TestStep], length: u64, hold: u64, judged: &Judged) -> Vec<ModelFiring> {
+pub fn windows(steps: &[TestStep], length: u64, hold: u64, judged: &Judgement) -> Vec<ModelFiring> {
     let step = length / 10;
     let (Some(first), Some(last)) = (steps.first().map(time), steps.last().map(time)) else {
         return Vec::new();
@@ -127,16 +127,16 @@ pub fn windows(steps: &[TestStep], length: u64, hold: u64, judged: &Judged) -> V
         let known = gaps.map(|one| time(one) / step).chain([first / step]).max();
         let known = known.unwrap_or(0);
         let (holds, value) = match judged {
-            Judged::More(_) | Judged::Fewer(_) => {
+            Judgement::More(_) | Judgement::Fewer(_) => {
                 let ticks = events(steps).filter(|(_, event)| event.id.0 == TICK);
                 let count = ticks.filter(|(_, event)| is_in(event.ticks)).count();
                 match judged {
-                    Judged::Fewer(limit) => (count < *limit && end - 10 > known, None),
-                    Judged::More(limit) => (count > *limit, None),
-                    Judged::Percentile(..) => unreachable!("matched above"),
+                    Judgement::Fewer(limit) => (count < *limit && end - 10 > known, None),
+                    Judgement::More(limit) => (count > *limit, None),
+                    Judgement::Percentile(..) => unreachable!("matched above"),
                 }
             }
-            Judged::Percentile(percent, limit) => {
+            Judgement::Percentile(percent, limit) => {
                 let closed = pairs(steps, BEGIN, END).into_iter();
                 let mut all: Vec<u64> = closed
                     .filter_map(|(begin, end, _)| Some((time(&steps[begin]), time(&steps[end?]))))

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use timeline::Event;
 use timeline_search::{Expression, Query};
 
-use super::model::{self, Judged, ModelFiring};
+use super::model::{self, Judgement, ModelFiring};
 use super::{BEGIN, END, FINISH, START, TICK, TestStep, event, fired};
 use crate::triggers::{Firing, FiringValue};
 
@@ -86,8 +86,8 @@ proptest! {
     fn rates_are_those_of_the_model(steps in steps(), fewer: bool, hold in 0_u64..3_000_000) {
         let steps = with_end(steps);
         let (condition, judged) = match fewer {
-            true => ("rate(t.tick, 5ms) < 600/s", Judged::Fewer(3)),
-            false => ("rate(t.tick, 5ms) > 600/s", Judged::More(3)),
+            true => ("rate(t.tick, 5ms) < 600/s", Judgement::Fewer(3)),
+            false => ("rate(t.tick, 5ms) > 600/s", Judgement::More(3)),
         };
         let expected = model::windows(&steps, 5_000_000, hold, &judged);
         let found = fired(condition, hold, &Query::default(), &steps);
@@ -109,7 +109,7 @@ proptest! {
             }),
             TestStep::Tick(now) => TestStep::Tick(coarse(now)),
         }).collect();
-        let judged = Judged::Percentile(percent, 625_000);
+        let judged = Judgement::Percentile(percent, 625_000);
         let expected = model::windows(&steps, 5_000_000, hold, &judged);
         let condition = match percent {
             100 => "max(t.job, 5ms) > 625us".to_owned(),

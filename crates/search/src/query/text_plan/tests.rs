@@ -121,39 +121,39 @@ const TIMED: [&str; 3] = ["%Y-%m-%d %H:%M", "%b %e", "%k.%3f"];
 
 /// A value of an event with a format of printf.
 #[derive(Debug, Clone)]
-enum Given {
+enum TestValue {
     Number(ValueKind, u64),
     Text(Option<usize>, bool),
     Time(usize, u64),
 }
 
-fn given() -> impl Strategy<Value = Given> {
+fn given() -> impl Strategy<Value = TestValue> {
     let kinds = prop::sample::select(&KINDS[..4]);
     prop_oneof![
-        3 => (kinds, raw()).prop_map(|(kind, raw)| Given::Number(kind, raw)),
+        3 => (kinds, raw()).prop_map(|(kind, raw)| TestValue::Number(kind, raw)),
         3 => (prop::option::weighted(0.9, 0..GIVEN.len()), prop::bool::weighted(0.1))
-            .prop_map(|(text, cut)| Given::Text(text, cut)),
-        1 => (0..TIMED.len(), 0..u64::MAX / 4).prop_map(|(form, time)| Given::Time(form, time)),
+            .prop_map(|(text, cut)| TestValue::Text(text, cut)),
+        1 => (0..TIMED.len(), 0..u64::MAX / 4).prop_map(|(form, time)| TestValue::Time(form, time)),
     ]
 }
 
-impl Given {
+impl TestValue {
     fn kind(&self) -> ValueKind {
         match self {
-            Given::Number(kind, _) => *kind,
+            TestValue::Number(kind, _) => *kind,
             _ => ValueKind::Text,
         }
     }
 
     fn value<'v>(&self, form: &TimeForm, time: &'v mut Vec<u8>) -> Value<'v> {
         match self {
-            Given::Number(kind, raw) => value(*kind, *raw),
-            Given::Text(None, _) => Value::Nil,
-            Given::Text(Some(text), cut) => Value::Text {
+            TestValue::Number(kind, raw) => value(*kind, *raw),
+            TestValue::Text(None, _) => Value::Nil,
+            TestValue::Text(Some(text), cut) => Value::Text {
                 bytes: GIVEN[*text],
                 cut: *cut,
             },
-            Given::Time(_, nanos) => {
+            TestValue::Time(_, nanos) => {
                 form.write(*nanos, time);
                 Value::Text {
                     bytes: time,
@@ -165,7 +165,7 @@ impl Given {
 
     fn form(&self) -> TimeForm {
         let form = match self {
-            Given::Time(form, _) => *form,
+            TestValue::Time(form, _) => *form,
             _ => 0,
         };
         TimeForm::new(TIMED[form], 0).unwrap()
@@ -173,10 +173,10 @@ impl Given {
 
     fn held<'v>(&self, form: &'v TimeForm) -> EventValue<'v> {
         match self {
-            Given::Number(_, raw) => EventValue::Raw(*raw),
-            Given::Text(None, _) => EventValue::Text(b"(null)", false),
-            Given::Text(Some(text), cut) => EventValue::Text(GIVEN[*text], *cut),
-            Given::Time(_, nanos) => EventValue::Time(form, *nanos),
+            TestValue::Number(_, raw) => EventValue::Raw(*raw),
+            TestValue::Text(None, _) => EventValue::Text(b"(null)", false),
+            TestValue::Text(Some(text), cut) => EventValue::Text(GIVEN[*text], *cut),
+            TestValue::Time(_, nanos) => EventValue::Time(form, *nanos),
         }
     }
 }
@@ -205,7 +205,7 @@ proptest! {
         let message: String = literals.zip(directives).map(|(text, one)| text + one).collect();
         let mut definition = definition(&message);
         definition.syntax = Syntax::Printf;
-        let forms: Vec<_> = values.iter().map(Given::form).collect();
+        let forms: Vec<_> = values.iter().map(TestValue::form).collect();
         let mut times = vec![Vec::new(); values.len()];
         let all = values.iter().zip(&forms).zip(&mut times);
         let all = all.map(|((given, form), time)| given.value(form, time));
@@ -219,7 +219,7 @@ proptest! {
             false => Format::parse(&message).render(all, &mut bytes),
         }
         let shown = String::from_utf8_lossy(&bytes);
-        let kinds = ShapeValues::Kinds(values.iter().map(Given::kind).collect());
+        let kinds = ShapeValues::Kinds(values.iter().map(TestValue::kind).collect());
         let chars: Vec<char> = shown.chars().collect();
         let from = from.index(chars.len() + 1);
         let part: String = chars[from..].iter().take(length).collect();
