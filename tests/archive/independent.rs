@@ -11,9 +11,9 @@ use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent,
 use timeline_import::Importer;
 
 use crate::inlined::{has_symbols_by_hand, inlined};
+use crate::records;
 use crate::samples::{all_values, archive, frames};
 use crate::support::root;
-use crate::told;
 
 /// The first Python of PATH that has the module msgpack: without it, our programs would only agree
 /// with themselves.
@@ -138,14 +138,18 @@ pub fn agree(file: &Path) -> Vec<Value> {
             );
         } else if let Some(process) = line.get("process").filter(|process| process.is_object()) {
             let known = archive.processes(process["magic"].as_u64().unwrap_or(0));
-            let known: Vec<_> = known.iter().map(told::process).collect();
+            let known: Vec<_> = known.iter().map(records::process).collect();
             assert!(known.contains(process), "{process} is not among {known:?}");
         } else {
             return line.get("string").is_none();
         }
         false
     });
-    let preambles: Vec<_> = archive.preambles().into_iter().map(told::program).collect();
+    let preambles: Vec<_> = archive
+        .preambles()
+        .into_iter()
+        .map(records::program)
+        .collect();
     assert_eq!(programs, preambles);
     let ours = ours(&archive);
     assert_eq!(theirs.len(), ours.len());

@@ -33,7 +33,7 @@ mod page;
 mod pointers;
 mod progress;
 mod recording;
+mod records;
 mod restart;
 mod rotation;
 mod samples;
-mod told;

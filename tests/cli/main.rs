@@ -39,7 +39,7 @@ mod lifecycle;
 mod lost;
 mod make_demo;
 mod manners;
-mod merged;
+mod merge;
 mod messages;
 mod misspelt;
 mod mixture;

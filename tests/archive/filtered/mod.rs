@@ -1,6 +1,6 @@
 //! Recording with filters: what is left out is neither recorded nor missed, wherever it stops.
 
-mod missed;
+mod losses;
 
 use std::fs;
 use std::path::{Path, PathBuf};

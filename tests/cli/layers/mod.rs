@@ -3,6 +3,7 @@
 //! they are for and stay short.
 
 mod circles;
+mod names;
 mod page;
 mod programs;
 

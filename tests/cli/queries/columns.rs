@@ -9,8 +9,8 @@ use timeline_archive::{Archive, Form, Preamble, RawEvent, RawThread, Writer};
 use timeline_import::Importer;
 use timeline_search::{Query, numbers, priorities};
 
-use super::chosen::{Chosen, HOW, KINDS, LITERALS, by, edges};
 use super::recorded;
+use super::selection::{Chosen, HOW, KINDS, LITERALS, by, edges};
 use crate::support::{Name, Random};
 
 /// What else is asked about a number: with other fields, and with parts of any kind.

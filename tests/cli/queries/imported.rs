@@ -9,7 +9,7 @@ use timeline_archive::{Archive, Preamble};
 use timeline_import::Importer;
 use timeline_search::{Case, Needle, Query};
 
-use super::chosen::{Chosen, HOW, by};
+use super::selection::{Chosen, HOW, by};
 use crate::support::Random;
 
 const LINES: u64 = 5_000;

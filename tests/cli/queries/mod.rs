@@ -1,12 +1,12 @@
 //! Queries: a ring, its snapshot and its archives give the events that a naive twin gives.
 
-mod chosen;
 mod columns;
 mod imported;
 mod made;
 mod naive;
 mod random;
 mod ranges;
+mod selection;
 mod spelled;
 mod texts;
 mod unknown;

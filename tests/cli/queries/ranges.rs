@@ -12,7 +12,7 @@ use timeline_archive::{
 };
 use timeline_search::Query;
 
-use super::chosen::{Chosen, HOW, KINDS, LITERALS, by, edges};
+use super::selection::{Chosen, HOW, KINDS, LITERALS, by, edges};
 use crate::support::{Name, Random};
 
 /// How many events a block has.

@@ -1,12 +1,12 @@
 //! Durations as the command shows them, against a naive search in the events of `dump --json`.
 
+mod display;
 mod histogram;
 mod holes;
 mod live;
 mod logs;
 mod naive;
 mod outliers;
-mod shown;
 mod units;
 
 use std::path::Path;

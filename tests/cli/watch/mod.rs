@@ -2,8 +2,8 @@
 
 mod actions;
 mod conditions;
+mod cooldown;
 mod ends;
-mod held;
 mod recordings;
 mod refused;
 

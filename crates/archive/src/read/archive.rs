@@ -277,9 +277,10 @@ impl Archive {
         is_stamped && self.scanned[file].is_some() && self.contents.other_codecs == 0
     }
 
-    /// The outline of a file, by its number among [`ArchiveBytes::files`](crate::ArchiveBytes::files). `None` if
-    /// it was opened by one, or was changed in the last two seconds before that, or has blocks that
-    /// only a later version can read.
+    /// The outline of a file, by its number among
+    /// [`ArchiveBytes::files`](crate::ArchiveBytes::files). `None` if it was opened by one, or was
+    /// changed in the last two seconds before that, or has blocks that only a later version can
+    /// read.
     pub fn new_outline(&self, file: usize) -> Option<Outline> {
         if !self.has_new_outline(file) {
             return None;

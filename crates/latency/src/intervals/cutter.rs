@@ -125,7 +125,7 @@ impl Intervals {
     /// Begins a stream without tags.
     ///
     /// # Errors
-    /// `Length` unless the length is whole milliseconds, from one to a hundred years; `HistogramShape`.
+    /// `Length` unless the length is whole milliseconds, from one to a hundred years; `Shape`.
     pub fn new(options: IntervalOptions) -> Result<Intervals> {
         let nanoseconds = options.length.as_nanos();
         let length = u64::try_from(nanoseconds).unwrap_or(0);

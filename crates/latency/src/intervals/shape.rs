@@ -30,7 +30,7 @@ impl HistogramShape {
     /// An empty histogram.
     ///
     /// # Errors
-    /// `HistogramShape`.
+    /// `Shape`.
     ///
     /// # Example
     /// ```

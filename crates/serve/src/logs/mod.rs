@@ -1,10 +1,10 @@
 //! Logs: which there are, and how they are opened.
 //!
-//! `roots` are the places that are served; `discovery` lists the logs in them, and opens them through
-//! no link (`containment`). A `log` is opened when somebody asks for it, and again when its files
-//! change; each time is a `version`, which does not change, of an archive in a `place`. `indexing`
-//! makes its index. `recording` makes an archive of a ring, so that everything that is read is an
-//! archive; `scratch` is where it lies.
+//! `roots` are the places that are served; `discovery` lists the logs in them, and opens them
+//! through no link (`containment`). A `log` is opened when somebody asks for it, and again when its
+//! files change; each time is a `version`, which does not change, of an archive in a `place`.
+//! `indexing` makes its index. `recording` makes an archive of a ring, so that everything that is
+//! read is an archive; `scratch` is where it lies.
 
 mod containment;
 mod discovery;

@@ -100,7 +100,7 @@ impl ArchiveOutput {
         self.rotation.room()
     }
 
-    /// The files. To begin another one, use [`ArchiveOutput::rotate`] and [`ArchiveOutput::reopen`].
+    /// The files. To begin another one, use [`rotate`](Self::rotate) and [`reopen`](Self::reopen).
     pub(crate) fn rotation(&mut self) -> &mut Rotation {
         &mut self.rotation
     }

@@ -94,7 +94,10 @@ proptest! {
         let from = from.index(chars.len() + 1);
         let part: String = chars[from..].iter().take(length).collect();
         let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
-        let held = |told: TextColumn| values.get(told.position()).map(|(_, raw)| EventValue::Raw(*raw));
+        let held = |column: TextColumn| {
+            let value = values.get(column.position());
+            value.map(|(_, raw)| EventValue::Raw(*raw))
+        };
         for text in [part.clone(), part.to_uppercase(), other] {
             let needle = Needle::text(&text, case).unwrap();
             let plan = TextPlan::new(std::slice::from_ref(&needle), &definition, &form);
