@@ -341,7 +341,7 @@ fn write_on_cpu<F: Fault>(ring: &Tiny<F>, cpu: &loom::sync::Mutex<()>, lane: u32
             let _section = cpu.lock().unwrap();
             match ring.cursor(lane).load(Ordering::Relaxed) == full.0 {
                 true => writer::install(ring, fresh),
-                false => writer::Installed::Aborted,
+                false => writer::InstallResult::Aborted,
             }
         });
         if refilled.is_err() {
