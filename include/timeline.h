@@ -1789,6 +1789,7 @@ void timeline_histogram_free(struct timeline_histogram_t *histogram);
 #endif  /* TIMELINE_H */
 
 
+/* Begins what is compiled in every program: the rest of the header, which TIMELINE_NO_INLINE leaves out. */
 #ifndef TIMELINE_NO_INLINE
 #define TIMELINE_NO_INLINE
 
@@ -1802,6 +1803,8 @@ void timeline_histogram_free(struct timeline_histogram_t *histogram);
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The question that a program asks at each event, without a call. */
 
 /**
  * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a
@@ -1848,6 +1851,7 @@ static inline int64_t timeline_f32(float number) {
   return word.bits;
 }
 
+/* Begins the statements, which take a compiler that knows the extensions of GNU C. */
 #if defined(__GNUC__)
 
 /* The values of a statement: which type each argument has, and its word.
@@ -2086,17 +2090,25 @@ TIMELINE_PUT_PAIR_(f80, long double, timeline_long_double_(x).word, timeline_lon
       const unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_), signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_),  \
       const signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_), volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_),   \
       const volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_), volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), \
-      const volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), \
-      const volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), TIMELINE_SELECT_128_(m) wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),         \
-      const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), timeline_text_t: m(text, TIMELINE_SIZED_TEXT_),                 \
-      timeline_wide_t: m(wide, TIMELINE_WSTR), timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),          \
-      timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8), timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16), \
-      timeline_u16s_t: m(u16s, TIMELINE_ARRAY_OF | TIMELINE_U16), timeline_i32s_t: m(i32s, TIMELINE_ARRAY_OF | TIMELINE_I32), \
-      timeline_u32s_t: m(u32s, TIMELINE_ARRAY_OF | TIMELINE_U32), timeline_longs_t: m(longs, TIMELINE_ARRAY_OF | TIMELINE_I64), \
-      timeline_ulongs_t: m(ulongs, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_i64s_t: m(i64s, TIMELINE_ARRAY_OF | TIMELINE_I64), \
-      timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32), \
-      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64),                                     \
-      default: __builtin_choose_expr(__builtin_classify_type(x) == TIMELINE_INTEGER_CLASS_, m(i64, TIMELINE_I64), m(ptr, TIMELINE_PTR)))
+      const volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_),                                        \
+      volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_),                                               \
+      const volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), TIMELINE_SELECT_128_(m)                 \
+      wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),               \
+      timeline_text_t: m(text, TIMELINE_SIZED_TEXT_), timeline_wide_t: m(wide, TIMELINE_WSTR),                \
+      timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),                                                \
+      timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8),                                                \
+      timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16),                                             \
+      timeline_u16s_t: m(u16s, TIMELINE_ARRAY_OF | TIMELINE_U16),                                             \
+      timeline_i32s_t: m(i32s, TIMELINE_ARRAY_OF | TIMELINE_I32),                                             \
+      timeline_u32s_t: m(u32s, TIMELINE_ARRAY_OF | TIMELINE_U32),                                             \
+      timeline_longs_t: m(longs, TIMELINE_ARRAY_OF | TIMELINE_I64),                                           \
+      timeline_ulongs_t: m(ulongs, TIMELINE_ARRAY_OF | TIMELINE_U64),                                         \
+      timeline_i64s_t: m(i64s, TIMELINE_ARRAY_OF | TIMELINE_I64),                                             \
+      timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64),                                             \
+      timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32),                                             \
+      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64),                                             \
+      default: __builtin_choose_expr(__builtin_classify_type(x) == TIMELINE_INTEGER_CLASS_, m(i64, TIMELINE_I64),    \
+                                     m(ptr, TIMELINE_PTR)))
 #define TIMELINE_FUNCTION_(name, number) timeline_raw_##name##_
 #define TIMELINE_NUMBER_(name, number) number
 #define TIMELINE_TYPE_(x) TIMELINE_SELECT_(x, TIMELINE_NUMBER_, f32)
@@ -2122,10 +2134,10 @@ TIMELINE_ARRAYS_(TIMELINE_ARRAY_OVERLOAD_)
       double: timeline_make_f64s_)((pointer), (count)))
 #endif
 
+/* Applies a macro to each of up to 64 arguments of a statement in C, with its place from the end: 1 for the last. */
 #define TIMELINE_PASTE_(a, b, c) TIMELINE_PASTE2_(a, b, c)
 #define TIMELINE_PASTE2_(a, b, c) a##b##c
 
-/* Applies a macro to each of up to 64 arguments of a statement in C, with its place from the end: 1 for the last. */
 #ifndef __cplusplus
 /* How many arguments stand behind the first one. */
 #define TIMELINE_COUNT_(...) TIMELINE_66TH_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, \
@@ -2204,8 +2216,9 @@ _63, _64, count, ...) count
 #define TIMELINE_EACH_64_(m, message, a, ...) m(64, a) TIMELINE_EACH_63_(m, message, __VA_ARGS__)
 #endif /* __cplusplus */
 
-/* The payload of a statement: its words are stored one by one, aligned and whole, so that the
- * processor forwards them to the loads that copy them into the ring. */
+/* The payload of a statement: words that are stored one by one.
+ *
+ * They are aligned and whole, so that the processor forwards them to the loads that copy them into the ring. */
 
 /* Words of the largest payload, of that of the smallest ring, and of the longest call stack. */
 #define TIMELINE_PAYLOAD_WORDS_ 191
@@ -2443,9 +2456,10 @@ TIMELINE_INLINE_ size_t timeline_size_(unsigned type) {
   }
 }
 
-/* What makes a payload of the arguments of a statement. A statement has evaluated them to raw values, one
- * word each; second words, which a text with a number of bytes, an array and a long double have, stand
- * behind those of all. `types` are the types of C, up to the first 0.
+/* Makes a payload of the arguments of a statement.
+ *
+ * A statement has evaluated them to raw values, one word each; second words, which a text with a number of
+ * bytes, an array and a long double have, stand behind those of all. `types` are the types of C, up to the first 0.
  *
  * No function here is inlined in a statement: so no function of a program has a payload in its frame, and
  * the compiler optimises them once, and not for each statement. */
@@ -3399,6 +3413,8 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 #endif
 #endif /* __cplusplus */
 
+/* Statements as programs write them, in C and in C++. */
+
 /**
  * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
  * statement counts. Define your own before including the header, or redefine it between two
@@ -3410,8 +3426,8 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
 
 /**
  * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_SPAN`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
- * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine it between two
- * statements:
+ * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine
+ * it between two statements:
  *
  *     #undef TIMELINE_CHANNELS
  *     #define TIMELINE_CHANNELS "itv|bbc"
@@ -3454,17 +3470,18 @@ __attribute__((unused)) static inline int timeline_check_type_(const char *behin
  * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
  * 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8 (a `long double`
  * 16), and strings share the rest in order. A string that does not fit is cut and ends in `…`. A
- * `%s` with a precision reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
- * text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and ends in `…`, a
- * longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
+ * `%s` with a precision reads no further than that. Widths and precisions count up to 4,096 (C99 asks
+ * for 4,095), a whole text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and
+ * ends in `…`, a longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
  * For formats with `%1$d`, `%m`, 33 to 64 arguments, or conversions that C99 does not know, the
  * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
  * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT`,
- * `TIMELINE_IMPORTANT_EVENT` and `TIMELINE_SPAN` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
- * nothing of them in optimised code. All other functions stay as they are.
+ * `TIMELINE_IMPORTANT_EVENT` and `TIMELINE_SPAN` log nothing and evaluate no argument, and neither do
+ * calls of `timeline_log`. The compiler checks them and leaves nothing of them in optimised code. All
+ * other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)
@@ -4141,8 +4158,10 @@ TIMELINE_INLINE_ timeline_span_<A...> timeline_span_of_(timeline_types_<A...> *)
 
 #endif
 
+/* Ends the statements. */
 #endif /* __GNUC__ */
 
+/* Ends what is compiled in every program. */
 #ifdef __cplusplus
 }
 #endif

@@ -55,7 +55,9 @@ ln -sf "libtimeline.so.$version" "$to/lib/libtimeline.so.$so"
 ln -sf "libtimeline.so.$so" "$to/lib/libtimeline.so"
 data "$TARGET_DIR/libtimeline.a" "$to/lib"
 data include/timeline.h include/timeline.hpp "$to/include"
-data lua/*.lua "$to/share/lua/5.1"
+data include/timeline/*.hpp "$to/include/timeline"
+data lua/timeline.lua "$to/share/lua/5.1"
+data lua/timeline/*.lua "$to/share/lua/5.1/timeline"
 # Of the command, and of the font in it.
 data LICENSE-APACHE LICENSE-MIT packaging/licenses/DejaVu.txt "$to/share/doc/timeline"
 

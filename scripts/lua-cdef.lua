@@ -1,6 +1,6 @@
--- Derives the LuaJIT declarations of lua/timeline_cdef.lua from include/timeline.h.
+-- Derives the LuaJIT declarations of lua/timeline/cdef.lua from include/timeline.h.
 --
---   luajit scripts/lua-cdef.lua include/timeline.h > lua/timeline_cdef.lua
+--   luajit scripts/lua-cdef.lua include/timeline.h > lua/timeline/cdef.lua
 --
 -- The C preprocessor ($CC, or cc) resolves conditionals and macros. This script adapts its output
 -- to LuaJIT's parser: integer macros become constants; inline functions, static assertions and

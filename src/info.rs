@@ -1,4 +1,6 @@
 //! The state of a timeline: sizes, fill, writers, losses.
+//!
+//! All is Relaxed: counts and marks of one moment or the next, each true by itself.
 
 use std::fs::File;
 

@@ -1,4 +1,5 @@
 //! A timeline's memory whose header was read and checked.
+//! Relaxed here: words between the orderings of a serial; what a lock guards, or never changes.
 //!
 //! **What if the boot id is not known?** It is in /proc, which a chroot need not have. Ticks of
 //! another boot must not get into a ring. But shared memory does not outlive a boot, and neither

@@ -254,16 +254,23 @@ fn found_by(lua_path: &Path, change: impl FnOnce(&mut Command)) -> String {
 /// can be found.
 const OURS: &str = "libtimeline-laid-out";
 
+/// Copies the module into a folder, where it looks for a library of this name.
+fn copy_module(to: &Path, library: &str) {
+    fs::create_dir_all(to.join("timeline")).expect("a folder for the module");
+    let parts = fs::read_dir(root().join("lua/timeline")).expect("its parts");
+    let parts = parts.map(|part| part.expect("one of them").path());
+    for file in parts.chain([root().join("lua/timeline.lua")]) {
+        let text = fs::read_to_string(&file).expect("the module");
+        let inside = file.strip_prefix(root().join("lua")).expect("below it");
+        let ours = text.replace("libtimeline", library);
+        fs::write(to.join(inside), ours).expect("a copy of the module");
+    }
+}
+
 /// A folder with a copy of the module in `lua`, and the library at `library` when that is given.
 fn laid_out(lua: &str, library: Option<&str>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let module = folder.path().join(lua);
-    fs::create_dir_all(&module).expect("a folder for the module");
-    for file in ["timeline.lua", "timeline_cdef.lua"] {
-        let text = fs::read_to_string(root().join("lua").join(file)).expect("the module");
-        let ours = text.replace("libtimeline", OURS);
-        fs::write(module.join(file), ours).expect("a copy of the module");
-    }
+    copy_module(&folder.path().join(lua), OURS);
     if let Some(library) = library {
         let place = folder.path().join(library.replace("libtimeline", OURS));
         fs::create_dir_all(place.parent().expect("a folder")).expect("a folder for the library");
@@ -310,6 +317,46 @@ fn the_library_is_found_in_every_place_it_may_be() {
     assert_eq!(by_name, version);
 }
 
+/// The module takes its parts from beside it, whatever it is called, and whatever `require` finds.
+#[test]
+fn the_parts_are_those_beside_the_module() {
+    let version = format!("{}\n", env!("CARGO_PKG_VERSION"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |inside: &str| folder.path().join(inside);
+    copy_module(&path("vendor"), "libtimeline");
+    // Of another version, say.
+    fs::create_dir_all(path("other/timeline")).expect("a folder");
+    for part in fs::read_dir(path("vendor/timeline")).expect("parts") {
+        let name = part.expect("a part").file_name();
+        fs::write(path("other/timeline").join(name), "error 'another'").expect("written");
+    }
+    let said = |script: &str| {
+        let mut luajit = limited(luajit_program());
+        luajit
+            .current_dir(folder.path())
+            .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
+            .env("LUA_PATH", "?.lua;other/?.lua")
+            .args(["-e", script]);
+        printed(&mut luajit, "luajit")
+    };
+    for script in [
+        "print(require('vendor.timeline').version)",
+        "print(dofile('vendor/timeline.lua').version)",
+        "package.path = 'vendor/?.lua' print(require('timeline').version)",
+    ] {
+        assert_eq!(said(script), version, "{script}");
+    }
+    // Two copies in one program, one of which was changed: each has its own parts.
+    copy_module(&path("second"), "libtimeline");
+    let library = fs::read_to_string(path("second/timeline/object.lua")).expect("a part");
+    let marked = library.replace("local methods = {}", "local methods = { second = true }");
+    assert_ne!(library, marked);
+    fs::write(path("second/timeline/object.lua"), marked).expect("written");
+    let script = "local one, two = require 'vendor.timeline', require 'second.timeline'
+        print(one.second, two.second, one.version == two.version)";
+    assert_eq!(said(script), "nil\ttrue\ttrue\n");
+}
+
 #[test]
 fn a_library_that_is_not_found_is_an_error_that_lists_where_it_was_looked_for() {
     let folder = laid_out("lua", Some("target/debug/something-else"));
@@ -352,9 +399,7 @@ fn a_program_with_the_rights_of_its_file_loads_no_library_that_who_starts_it_nam
     }
     let program = folder.path().join("luajit");
     fs::copy(luajit_program(), &program).expect("copied");
-    for file in ["timeline.lua", "timeline_cdef.lua"] {
-        fs::copy(root().join("lua").join(file), folder.path().join(file)).expect("copied");
-    }
+    copy_module(folder.path(), "libtimeline");
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
     let said = |mode: u32, user: u32| {
         fs::set_permissions(&program, PermissionsExt::from_mode(mode)).expect("set");
@@ -381,11 +426,11 @@ fn declarations_are_those_of_the_header() {
         "luajit",
     );
     let committed =
-        fs::read_to_string(root().join("lua/timeline_cdef.lua")).expect("lua/timeline_cdef.lua");
+        fs::read_to_string(root().join("lua/timeline/cdef.lua")).expect("lua/timeline/cdef.lua");
     assert!(
         generated == committed,
-        "lua/timeline_cdef.lua is stale: luajit scripts/lua-cdef.lua include/timeline.h > \
-         lua/timeline_cdef.lua"
+        "lua/timeline/cdef.lua is stale: luajit scripts/lua-cdef.lua include/timeline.h > \
+         lua/timeline/cdef.lua"
     );
 }
 
@@ -394,7 +439,7 @@ fn lua_and_c_agree_on_sizes_offsets_and_constants() {
     let lua = printed(
         limited(luajit_program())
             .arg(root().join("tests/lua/cdef.lua"))
-            .arg(root().join("lua/timeline_cdef.lua")),
+            .arg(root().join("lua/timeline/cdef.lua")),
         "luajit",
     );
     let mut checks = String::new();

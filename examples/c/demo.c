@@ -43,7 +43,9 @@ static struct {
   block_t blocks[QUEUE];
   unsigned head, count;
   int closed;
-} queue = {.lock = PTHREAD_MUTEX_INITIALIZER, .not_empty = PTHREAD_COND_INITIALIZER, .not_full = PTHREAD_COND_INITIALIZER};
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .not_empty = PTHREAD_COND_INITIALIZER,
+           .not_full = PTHREAD_COND_INITIALIZER};
 
 static void die(const char *doing) {
   fprintf(stderr, "demo: cannot %s: %s\n", doing, timeline_last_error());

@@ -21,7 +21,6 @@
  *   `vfork`.
  * - errno is as the real function left it. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -33,47 +32,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "events.h"
+#include "real.h"
 #include "timeline.h"
 
 #define EXPORT __attribute__((visibility("default")))
-/* Reached without a call: the ordinary model would allocate when a thread first touches it. */
-#define THREAD static __thread __attribute__((tls_model("initial-exec")))
-
-/* ---- What is logged -------------------------------------------------------------------------- */
-
-enum event {
-    MALLOC, MALLOC_FAILED, CALLOC, CALLOC_FAILED, REALLOC, REALLOC_FAILED, ALIGNED, ALIGNED_FAILED, FREE,
-    READ, READ_FAILED, WRITE, WRITE_FAILED, OPEN, OPEN_FAILED, OPENAT, OPENAT_FAILED, CLOSE, CLOSE_FAILED,
-    UNLOGGED, EVENTS
-};
-
-static const struct { const char *category; int32_t priority; const char *message; } definitions[EVENTS] = {
-    [MALLOC] = {"memory", TIMELINE_TRACE, "malloc of $size bytes at $address"},
-    [MALLOC_FAILED] = {"memory", TIMELINE_WARNING, "malloc of $size bytes failed with $errno"},
-    [CALLOC] = {"memory", TIMELINE_TRACE, "calloc of $count times $size bytes at $address"},
-    [CALLOC_FAILED] = {"memory", TIMELINE_WARNING, "calloc of $count times $size bytes failed with $errno"},
-    [REALLOC] = {"memory", TIMELINE_TRACE, "realloc of $old to $size bytes at $address"},
-    [REALLOC_FAILED] = {"memory", TIMELINE_WARNING, "realloc of $old to $size bytes failed with $errno"},
-    [ALIGNED] = {"memory", TIMELINE_TRACE, "aligned allocation of $size bytes to $alignment at $address"},
-    [ALIGNED_FAILED] = {"memory", TIMELINE_WARNING,
-                        "aligned allocation of $size bytes to $alignment failed with $errno"},
-    [FREE] = {"memory", TIMELINE_TRACE, "free of $address"},
-    [READ] = {"file", TIMELINE_INFO, "read of $size bytes from $fd gave $result"},
-    [READ_FAILED] = {"file", TIMELINE_WARNING, "read of $size bytes from $fd failed with $errno"},
-    [WRITE] = {"file", TIMELINE_INFO, "write of $size bytes to $fd took $result"},
-    [WRITE_FAILED] = {"file", TIMELINE_WARNING, "write of $size bytes to $fd failed with $errno"},
-    [OPEN] = {"file", TIMELINE_INFO, "open with $flags gave $fd"},
-    [OPEN_FAILED] = {"file", TIMELINE_WARNING, "open with $flags failed with $errno"},
-    [OPENAT] = {"file", TIMELINE_INFO, "openat in $directory with $flags gave $fd"},
-    [OPENAT_FAILED] = {"file", TIMELINE_WARNING, "openat in $directory with $flags failed with $errno"},
-    [CLOSE] = {"file", TIMELINE_INFO, "close of $fd"},
-    [CLOSE_FAILED] = {"file", TIMELINE_WARNING, "close of $fd failed with $errno"},
-    [UNLOGGED] = {"preload", TIMELINE_ERROR, "could not log $calls before this"},
-};
 
 /* ---- The timeline ---------------------------------------------------------------------------- */
 
@@ -224,145 +190,7 @@ static void log_event(enum event event, int64_t a0, int64_t a1, int64_t a2, int6
     errno = error;
 }
 
-/* ---- Children of vfork ----------------------------------------------------------------------- */
-
-/* A child of vfork has the thread pointer of the thread that waits for it, and with it the CPU
- * number that the kernel keeps there. But the kernel keeps it for that thread alone, and would not
- * restart an append of the child: the child would write into the lane of a CPU that it may not be
- * on, over events of others. Programs do open and close files there, so `inside` stays AN_EVENT
- * until the child is gone: its calls are counted.
- *
- * Assembly, because the child returns first, and overwrites the stack that the parent returns to.
- * The parent needs only registers, which the kernel keeps for each of the two. The child jumps
- * instead of returning, because it also shares the shadow stack, if there is one, and must not pop
- * it. Other architectures have no lanes of CPUs and need none of this. */
-#if defined __x86_64__ && defined __LP64__
-_Static_assert(AN_EVENT == 1 && sizeof inside == 4, "as the assembly has it");
-_Static_assert(SYS_vfork == 58, "as the assembly has it");
-__asm__(".pushsection .text\n"
-        ".globl vfork, __vfork\n"
-        ".type vfork, @function\n"
-        ".set __vfork, vfork\n"
-        "vfork:\n"
-        ".cfi_startproc\n"
-        "    endbr64\n"
-        "    movq inside@GOTTPOFF(%rip), %rdx\n"
-        "    movl %fs:(%rdx), %esi\n"
-        "    movl $1, %fs:(%rdx)\n"
-        ".cfi_remember_state\n"
-        "    popq %rdi\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        ".cfi_register %rip, %rdi\n"
-        "    movl $58, %eax\n"
-        "    syscall\n"
-        "    testl %eax, %eax\n"
-        "    jnz 1f\n"
-        "    jmp *%rdi\n"
-        "1:  pushq %rdi\n"
-        ".cfi_restore_state\n"
-        "    movl %esi, %fs:(%rdx)\n"
-        "    cmpl $-4095, %eax\n"
-        "    jae 2f\n"
-        "    ret\n"
-        "2:  negl %eax\n"
-        "    pushq %rax\n"
-        ".cfi_adjust_cfa_offset 8\n"
-        "    call __errno_location@PLT\n"
-        "    popq %rcx\n"
-        ".cfi_adjust_cfa_offset -8\n"
-        "    movl %ecx, (%rax)\n"
-        "    movl $-1, %eax\n"
-        "    ret\n"
-        ".cfi_endproc\n"
-        ".size vfork, . - vfork\n"
-        ".popsection\n");
-#endif
-
-/* ---- The real functions ---------------------------------------------------------------------- */
-
-static struct {
-    void *(*malloc)(size_t);
-    void *(*calloc)(size_t, size_t);
-    void *(*realloc)(void *, size_t);
-    void *(*memalign)(size_t, size_t);
-    void *(*aligned_alloc)(size_t, size_t);
-    int (*posix_memalign)(void **, size_t, size_t);
-    void (*free)(void *);
-    ssize_t (*read)(int, void *, size_t);
-    ssize_t (*read_chk)(int, void *, size_t, size_t);
-    ssize_t (*write)(int, const void *, size_t);
-    int (*open)(const char *, int, ...);
-    int (*open64)(const char *, int, ...);
-    int (*open_2)(const char *, int);
-    int (*open64_2)(const char *, int);
-    int (*openat)(int, const char *, int, ...);
-    int (*openat64)(int, const char *, int, ...);
-    int (*openat_2)(int, const char *, int);
-    int (*openat64_2)(int, const char *, int);
-    int (*close)(int);
-} real;
-
-static const struct { const char *name; void *where; } names[] = {
-    {"malloc", &real.malloc}, {"calloc", &real.calloc}, {"realloc", &real.realloc},
-    {"memalign", &real.memalign}, {"aligned_alloc", &real.aligned_alloc},
-    {"posix_memalign", &real.posix_memalign}, {"free", &real.free},
-    {"read", &real.read}, {"__read_chk", &real.read_chk}, {"write", &real.write},
-    {"open", &real.open}, {"open64", &real.open64}, {"__open_2", &real.open_2}, {"__open64_2", &real.open64_2},
-    {"openat", &real.openat}, {"openat64", &real.openat64}, {"__openat_2", &real.openat_2},
-    {"__openat64_2", &real.openat64_2}, {"close", &real.close},
-};
-
-static _Atomic int resolved;
-THREAD int resolving;
-
-/* There should be no second thread before the first call; if there is one, it finds the same
- * functions. */
-static void resolve(void)
-{
-    resolving = 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *function = dlsym(RTLD_NEXT, names[i].name);
-        memcpy(names[i].where, &function, sizeof function);
-    }
-    resolving = 0;
-    atomic_store(&resolved, 1);
-}
-
-#define RESOLVE() \
-    do { \
-        if (!atomic_load_explicit(&resolved, memory_order_acquire)) \
-            resolve(); \
-    } while (0)
-
-/* ---- The heap for dlsym ---------------------------------------------------------------------- */
-
-static _Alignas(16) char early[16384];
-static _Atomic size_t early_used;
-
-static void *early_malloc(size_t size)
-{
-    /* The size stands before the block, for realloc. The memory is zero, as calloc requires. */
-    size_t all = (size + 31) & ~(size_t)15;
-    size_t at = all > sizeof early ? sizeof early : atomic_fetch_add(&early_used, all);
-    if (at + all > sizeof early) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    memcpy(early + at, &size, sizeof size);
-    return early + at + 16;
-}
-
-static int is_early(const void *block)
-{
-    return (uintptr_t)block - (uintptr_t)early < sizeof early;
-}
-
-static size_t early_size(const void *block)
-{
-    size_t size;
-    memcpy(&size, (const char *)block - 16, sizeof size);
-    return size;
-}
+#include "vfork.h"
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 

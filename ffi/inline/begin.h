@@ -1,3 +1,4 @@
+/* Begins what is compiled in every program: the rest of the header, which TIMELINE_NO_INLINE leaves out. */
 #ifndef TIMELINE_NO_INLINE
 #define TIMELINE_NO_INLINE
 

@@ -1,7 +1,7 @@
+/* Applies a macro to each of up to 64 arguments of a statement in C, with its place from the end: 1 for the last. */
 #define TIMELINE_PASTE_(a, b, c) TIMELINE_PASTE2_(a, b, c)
 #define TIMELINE_PASTE2_(a, b, c) a##b##c
 
-/* Applies a macro to each of up to 64 arguments of a statement in C, with its place from the end: 1 for the last. */
 #ifndef __cplusplus
 /* How many arguments stand behind the first one. */
 #define TIMELINE_COUNT_(...) TIMELINE_66TH_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, \

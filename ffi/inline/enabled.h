@@ -1,3 +1,5 @@
+/* The question that a program asks at each event, without a call. */
+
 /**
  * Whether `timeline_log` would log the event now: a comparison and the load of one byte, without a
  * call. False for NULL, event 0 and events out of range. Any thread. If TIMELINE_NO_INLINE is

@@ -1,6 +1,7 @@
-/* What makes a payload of the arguments of a statement. A statement has evaluated them to raw values, one
- * word each; second words, which a text with a number of bytes, an array and a long double have, stand
- * behind those of all. `types` are the types of C, up to the first 0.
+/* Makes a payload of the arguments of a statement.
+ *
+ * A statement has evaluated them to raw values, one word each; second words, which a text with a number of
+ * bytes, an array and a long double have, stand behind those of all. `types` are the types of C, up to the first 0.
  *
  * No function here is inlined in a statement: so no function of a program has a payload in its frame, and
  * the compiler optimises them once, and not for each statement. */

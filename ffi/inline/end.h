@@ -1,3 +1,4 @@
+/* Ends what is compiled in every program. */
 #ifdef __cplusplus
 }
 #endif

@@ -1,1 +1,2 @@
+/* Ends the statements. */
 #endif /* __GNUC__ */

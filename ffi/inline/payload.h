@@ -1,5 +1,6 @@
-/* The payload of a statement: its words are stored one by one, aligned and whole, so that the
- * processor forwards them to the loads that copy them into the ring. */
+/* The payload of a statement: words that are stored one by one.
+ *
+ * They are aligned and whole, so that the processor forwards them to the loads that copy them into the ring. */
 
 /* Words of the largest payload, of that of the smallest ring, and of the longest call stack. */
 #define TIMELINE_PAYLOAD_WORDS_ 191

@@ -1,3 +1,5 @@
+/* Statements as programs write them, in C and in C++. */
+
 /**
  * The category of the events of `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`: its value at the
  * statement counts. Define your own before including the header, or redefine it between two
@@ -9,8 +11,8 @@
 
 /**
  * The channels of the events of `TIMELINE_EVENT`, `TIMELINE_SPAN`, `TIMELINE_PRINTF` and `TIMELINE_BACKTRACE`, as in
- * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine it between two
- * statements:
+ * `timeline_attributes_t`: its value at the statement counts. Define your own before including the header, or redefine
+ * it between two statements:
  *
  *     #undef TIMELINE_CHANNELS
  *     #define TIMELINE_CHANNELS "itv|bbc"
@@ -53,17 +55,18 @@
  * All formats of printf are accepted: `*`, `%.*s`, `%Lf`, `%ls` (as UTF-8). An event has room for
  * 1,528 bytes, in small rings for less (760 in the smallest): each argument takes 8 (a `long double`
  * 16), and strings share the rest in order. A string that does not fit is cut and ends in `…`. A
- * `%s` with a precision reads no further than that. Widths and precisions count up to 4,096 (C99 asks for 4,095), a whole
- * text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and ends in `…`, a
- * longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
+ * `%s` with a precision reads no further than that. Widths and precisions count up to 4,096 (C99 asks
+ * for 4,095), a whole text up to 65,536 bytes, a format up to 4,096: a longer field or text is cut and
+ * ends in `…`, a longer format cannot be defined. `""` logs that the statement was reached. `%n` stores nothing.
  * For formats with `%1$d`, `%m`, 33 to 64 arguments, or conversions that C99 does not know, the
  * program calls vsnprintf: that is slower, and as safe in a signal handler as the C library makes
  * it.
  *
  * If TIMELINE_DISABLED is defined before the first inclusion of the header, these statements and
  * those of `TIMELINE_IMPORTANT_PRINTF`, `TIMELINE_BACKTRACE`, `TIMELINE_EVENT`,
- * `TIMELINE_IMPORTANT_EVENT` and `TIMELINE_SPAN` log nothing and evaluate no argument, and neither do calls of `timeline_log`. The compiler checks them and leaves
- * nothing of them in optimised code. All other functions stay as they are.
+ * `TIMELINE_IMPORTANT_EVENT` and `TIMELINE_SPAN` log nothing and evaluate no argument, and neither do
+ * calls of `timeline_log`. The compiler checks them and leaves nothing of them in optimised code. All
+ * other functions stay as they are.
  */
 #define TIMELINE_PRINTF(tl, level, ...) \
   TIMELINE_STATEMENT_(tl, level, TIMELINE_CATEGORY, 0, TIMELINE_PRINTF_, __VA_ARGS__)

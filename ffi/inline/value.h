@@ -234,17 +234,25 @@ TIMELINE_PUT_PAIR_(f80, long double, timeline_long_double_(x).word, timeline_lon
       const unsigned char *: m(bytes, TIMELINE_MAYBE_TEXT_), signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_),  \
       const signed char *: m(sbytes, TIMELINE_MAYBE_TEXT_), volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_),   \
       const volatile char *: m(vstr, TIMELINE_MAYBE_TEXT_), volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), \
-      const volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_), volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), \
-      const volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), TIMELINE_SELECT_128_(m) wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),         \
-      const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), timeline_text_t: m(text, TIMELINE_SIZED_TEXT_),                 \
-      timeline_wide_t: m(wide, TIMELINE_WSTR), timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),          \
-      timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8), timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16), \
-      timeline_u16s_t: m(u16s, TIMELINE_ARRAY_OF | TIMELINE_U16), timeline_i32s_t: m(i32s, TIMELINE_ARRAY_OF | TIMELINE_I32), \
-      timeline_u32s_t: m(u32s, TIMELINE_ARRAY_OF | TIMELINE_U32), timeline_longs_t: m(longs, TIMELINE_ARRAY_OF | TIMELINE_I64), \
-      timeline_ulongs_t: m(ulongs, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_i64s_t: m(i64s, TIMELINE_ARRAY_OF | TIMELINE_I64), \
-      timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64), timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32), \
-      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64),                                     \
-      default: __builtin_choose_expr(__builtin_classify_type(x) == TIMELINE_INTEGER_CLASS_, m(i64, TIMELINE_I64), m(ptr, TIMELINE_PTR)))
+      const volatile unsigned char *: m(vbytes, TIMELINE_MAYBE_TEXT_),                                        \
+      volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_),                                               \
+      const volatile signed char *: m(vsbytes, TIMELINE_MAYBE_TEXT_), TIMELINE_SELECT_128_(m)                 \
+      wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_), const wchar_t *: m(wstr, TIMELINE_MAYBE_WIDE_),               \
+      timeline_text_t: m(text, TIMELINE_SIZED_TEXT_), timeline_wide_t: m(wide, TIMELINE_WSTR),                \
+      timeline_i8s_t: m(i8s, TIMELINE_ARRAY_OF | TIMELINE_I8),                                                \
+      timeline_u8s_t: m(u8s, TIMELINE_ARRAY_OF | TIMELINE_U8),                                                \
+      timeline_i16s_t: m(i16s, TIMELINE_ARRAY_OF | TIMELINE_I16),                                             \
+      timeline_u16s_t: m(u16s, TIMELINE_ARRAY_OF | TIMELINE_U16),                                             \
+      timeline_i32s_t: m(i32s, TIMELINE_ARRAY_OF | TIMELINE_I32),                                             \
+      timeline_u32s_t: m(u32s, TIMELINE_ARRAY_OF | TIMELINE_U32),                                             \
+      timeline_longs_t: m(longs, TIMELINE_ARRAY_OF | TIMELINE_I64),                                           \
+      timeline_ulongs_t: m(ulongs, TIMELINE_ARRAY_OF | TIMELINE_U64),                                         \
+      timeline_i64s_t: m(i64s, TIMELINE_ARRAY_OF | TIMELINE_I64),                                             \
+      timeline_u64s_t: m(u64s, TIMELINE_ARRAY_OF | TIMELINE_U64),                                             \
+      timeline_f32s_t: m(f32s, TIMELINE_ARRAY_OF | TIMELINE_F32),                                             \
+      timeline_f64s_t: m(f64s, TIMELINE_ARRAY_OF | TIMELINE_F64),                                             \
+      default: __builtin_choose_expr(__builtin_classify_type(x) == TIMELINE_INTEGER_CLASS_, m(i64, TIMELINE_I64),    \
+                                     m(ptr, TIMELINE_PTR)))
 #define TIMELINE_FUNCTION_(name, number) timeline_raw_##name##_
 #define TIMELINE_NUMBER_(name, number) number
 #define TIMELINE_TYPE_(x) TIMELINE_SELECT_(x, TIMELINE_NUMBER_, f32)

@@ -129,6 +129,8 @@ impl Modules {
     pub(crate) fn update(&self, core: &Timeline) {
         // The first walk over a stack may load and sort tables: do that here, not in a log call.
         look_for_handler();
+        // Acquire, pairs with the Release below, as in `all`. What else is loaded and stored here
+        // is Relaxed: numbers that are only compared.
         let newest = self.newest.load(Ordering::Acquire);
         let (pid, loads) = (std::process::id(), loads());
         let known = self.known(pid).next();
@@ -148,6 +150,7 @@ impl Modules {
         let places = modules.iter().map(|module| module.start..module.end);
         let places: Box<[Range<u64>]> = places.filter(is_new).collect();
         if let Some(known) = known.filter(|_| places.is_empty()) {
+            // Relaxed: see above.
             known.loads.store(loads, Ordering::Relaxed);
             return;
         }

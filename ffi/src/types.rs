@@ -36,6 +36,7 @@ pub(crate) fn lasting(types: &[u32]) -> *const u32 {
         former: last,
     }));
     loop {
+        // Release publishes the new list; Acquire, where it fails, finds the other one whole.
         match LAST.compare_exchange(last, new, Ordering::Release, Ordering::Acquire) {
             // SAFETY: just made, and from here on never freed.
             Ok(_) => return unsafe { (*new).types.as_ptr() },

@@ -16,6 +16,9 @@
 //! What makes system calls anyway asks first: opening is an error, a thread's first event is
 //! dropped and counted. A thread that has logged does not ask, because that would cost more than an
 //! event.
+//!
+//! The shift of a time namespace, and who found it, are Relaxed: a process moves to another
+//! namespace only while it has one thread.
 
 mod anchor;
 mod choice;
@@ -137,6 +140,7 @@ pub fn settle() -> bool {
         // parent's is the best guess.
         None => SETTLED.load(Ordering::Relaxed) == me | 1,
     };
+    // Relaxed: see above.
     SETTLED.store(me | u64::from(known), Ordering::Relaxed);
     known
 }

@@ -6,6 +6,10 @@
 //! the number of the newest is its own. That is stored last, and only if nobody else has added one
 //! meanwhile. If a process was stopped in here for more than a second, two may write to one slot:
 //! then the word that combines the others does not fit, and readers leave the stretch out.
+//!
+//! The words of a slot are Relaxed: they are published by the number of the newest, with Release,
+//! and read after it, with Acquire; `check` tells whether they belong together. When the clocks
+//! were last compared is Relaxed: a hint.
 
 use std::ops::Range;
 
@@ -258,6 +262,8 @@ impl<'a> Stretches<'a> {
         if is_held || take(other).is_err() {
             return;
         }
+        // Acquire, pairs with the Release below: whoever made this one the newest has written its
+        // slot.
         if header.newest_stretch.load(Ordering::Acquire) == before {
             let serial = before.wrapping_add(1);
             // A reader that has looked meanwhile does not know of it, and is right until it begins.

@@ -2,6 +2,9 @@
 //!
 //! A channel is defined when an event first names it, or when somebody first switches it. So one
 //! can be switched on before any event of it is defined. Channels are never removed.
+//!
+//! The bits of channels are Relaxed: they change under the define lock, and a reader that takes no
+//! lock may as well have come a moment earlier.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -133,6 +133,7 @@ impl StringTable {
     pub fn count(&self) -> u32 {
         let slots = (0..self.slot_count()).map(|number| self.slot(number));
         slots
+            // Relaxed: only counted. Nobody follows the slot to its text.
             .filter(|slot| slot.load(Ordering::Relaxed) != 0)
             .count() as u32
     }
@@ -230,6 +231,7 @@ impl StringTable {
         };
         let offset = self.texts.offset - self.strings.offset + at;
         for (place, word) in table[offset as usize / WORD..].iter().zip(key.words) {
+            // Relaxed: the Release of the slot publishes the text.
             place.store(*word, Ordering::Relaxed);
         }
         let own = key.slot(offset);
@@ -264,6 +266,7 @@ impl StringTable {
 
     #[cold]
     fn full(&self) -> Option<u64> {
+        // Relaxed: it only counts.
         self.header().not_interned.fetch_add(1, Ordering::Relaxed);
         None
     }

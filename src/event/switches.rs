@@ -3,6 +3,10 @@
 //! There are two copies of the rules, each with its level. A change writes the one that is not in
 //! force, and then puts it in force by one store. So a process that is killed meanwhile leaves the
 //! former rules and the former level, or the later ones.
+//!
+//! The fields of a copy are Relaxed, between the orderings of its serial: see `set_rules` and
+//! `in_force`. So is what the define lock guards: the serials, for who changes something, and the
+//! boost, a number by itself.
 
 use std::sync::Arc;
 

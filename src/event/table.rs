@@ -3,6 +3,10 @@
 //! All three only grow. The count of definitions is stored last, with Release, and publishes a
 //! definition. A process that is killed before that leaves bytes that are not counted, and the next
 //! define overwrites them. Changes are made under the define lock; readers take no lock.
+//!
+//! The fields of a record are Relaxed: they are stored before that Release, and loaded after the
+//! Acquire in `count`. What changes later, under the lock, is a number by itself: the verdict of
+//! rules, the channels that are on.
 
 use std::hash::Hasher;
 use std::ops::Range;

@@ -196,6 +196,7 @@ fn is_left_over(file: &File) -> bool {
         return false;
     };
     let magic = load_bytes(&head.magic);
+    // Relaxed: the copy is not shared.
     let is_used = || head.process_serial.load(Ordering::Relaxed) != 0;
     have == 0 || magic == [0; 8] || (magic == layout::MAGIC && !is_used())
 }

@@ -91,6 +91,8 @@ pub fn table(map: &Mapping, geometry: &Geometry) -> Vec<Joined> {
 }
 
 fn read(copy: &[u8], again: &Process) -> Option<Joined> {
+    // Relaxed, here and below: copies, which are not shared; `table` has ordered how they were
+    // read.
     let record = &Process::of(copy);
     let identity = record.identity.load(Ordering::Relaxed);
     if identity == 0 || again.identity.load(Ordering::Relaxed) != identity {
@@ -106,6 +108,7 @@ fn read(copy: &[u8], again: &Process) -> Option<Joined> {
         modified: number(&record.modified),
         inode: number(&record.inode),
     });
+    // Relaxed: the copy is not shared.
     let pid = record.pid.load(Ordering::Relaxed);
     Some(Joined {
         identity,
@@ -159,6 +162,7 @@ pub fn put_sha1(copy: &mut [u8], geometry: &Geometry, identity: u32, sha1: &[u8;
         return;
     };
     Process::edit(record, |process| {
+        // Relaxed: the copy is not shared.
         if process.identity.load(Ordering::Relaxed) == identity {
             crate::shm::store_bytes(&process.sha1, sha1);
         }

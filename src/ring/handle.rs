@@ -57,6 +57,7 @@ impl HandleIndex {
     /// Those of [`fork_wiped`]: no memory, or a kernel before 4.14.
     pub fn claim() -> io::Result<Option<HandleIndex>> {
         let index = loop {
+            // Relaxed: the exchange below looks again.
             let used = USED.load(Ordering::Relaxed);
             let free = (!used).trailing_zeros();
             if free as usize >= MAX_OPEN {
@@ -71,6 +72,8 @@ impl HandleIndex {
                 break free as usize;
             }
         };
+        // Acquire, pairs with the Release below, by a former handle of this index: the page is
+        // there. Release in turn gives back an index that got no page.
         if PAGES[index].load(Ordering::Acquire).is_null() {
             match fork_wiped(PAGE) {
                 Ok(page) => PAGES[index].store(page.cast(), Ordering::Release),
@@ -80,6 +83,7 @@ impl HandleIndex {
                 }
             }
         }
+        // Relaxed: only the number must be new.
         let key = NEXT_KEY.fetch_add(1, Ordering::Relaxed);
         // Relaxed: whoever asks about this number has the handle already.
         NUMBERS[index].store(key as u32, Ordering::Relaxed);
@@ -106,6 +110,7 @@ impl HandleIndex {
     /// From here on ending threads find the handle at `owner`, which must stay valid until
     /// [`HandleIndex::close`].
     pub fn open(&self, owner: *const ()) {
+        // Relaxed: the Release below publishes it.
         self.page.owner.store(owner.cast_mut(), Ordering::Relaxed);
         // Release, pairs with the SeqCst load in `pinned`: with the key, the owner is there.
         self.page.key.store(self.key, Ordering::Release);
@@ -126,6 +131,7 @@ impl HandleIndex {
 
     /// Ends [`HandleIndex::hold`].
     pub fn let_go(&self) {
+        // Relaxed: as in `hold`.
         let hold = self.page.hold.swap(std::ptr::null_mut(), Ordering::Relaxed);
         // SAFETY: as in `hold`.
         unsafe { let_go(hold) };
@@ -144,6 +150,7 @@ impl HandleIndex {
                 Some(Err(_)) => break,
             }
         }
+        // Relaxed: no thread finds the handle by now, and a later one joins anew.
         self.page.process.store(0, Ordering::Relaxed);
     }
 }
@@ -159,6 +166,7 @@ impl Drop for HandleIndex {
 }
 
 fn page(index: usize) -> Option<&'static HandlePage> {
+    // Acquire, pairs with the Release in `claim`.
     let page = PAGES[index % MAX_OPEN].load(Ordering::Acquire);
     // SAFETY: null, or a page from `fork_wiped` of this size, never unmapped, and its zeros are
     // valid atomics; a fork wipes it to zeros again.
@@ -176,12 +184,15 @@ pub fn is_open(number: u32) -> bool {
 pub fn is_joined(process: u32) -> bool {
     (0..MAX_OPEN)
         .filter_map(page)
+        // Acquire, pairs with the Release of who joined, as in `Log::process`.
         .any(|page| page.process.load(Ordering::Acquire) == process)
 }
 
 /// Calls `f` with the handle of that index if it still has that key, and keeps it open meanwhile.
 pub fn pinned(index: usize, key: u64, f: impl FnOnce(*const ())) {
     let Some(page) = page(index) else { return };
+    // SeqCst, pairs with `close`, which clears the key before it looks for pins. The owner is
+    // Relaxed, as it was stored before the key.
     page.pins.fetch_add(1, Ordering::SeqCst);
     if page.key.load(Ordering::SeqCst) == key {
         f(page.owner.load(Ordering::Relaxed));

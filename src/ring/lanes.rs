@@ -21,6 +21,7 @@ pub fn acquire(ring: &SharedRing, first: u32, hint: u32, owner: u64) -> Option<u
     for i in 0..count {
         let lane = first + (hint.wrapping_add(i)) % count;
         let word = &ring.lane(lane).owner;
+        // Relaxed: the exchange below looks again.
         if word.load(Ordering::Relaxed) != 0 {
             continue;
         }
@@ -54,6 +55,8 @@ pub fn release(ring: &SharedRing, lane: u32, owner: u64) {
 pub fn release_all(ring: &SharedRing, process: u32) -> u32 {
     let mut freed = 0;
     for lane in 0..ring.lanes() {
+        // Acquire, pairs with the Release in `release`, though nothing hangs on it: the exchange
+        // there compares the owner again.
         let word = ring.lane(lane).owner.load(Ordering::Acquire);
         if word != 0 && process_of(word) == process {
             release(ring, lane, word);
@@ -66,6 +69,7 @@ pub fn release_all(ring: &SharedRing, process: u32) -> u32 {
 /// Initialises the tickets and cursors of a new ring.
 pub fn initialise(ring: &SharedRing) {
     let (ticket, cursor) = writer::initial(ring);
+    // Relaxed: nobody else has the ring yet; the rename of its file publishes it.
     ring.next_ticket().store(ticket, Ordering::Relaxed);
     for lane in 0..ring.lanes() {
         ring.cursor(lane).store(cursor, Ordering::Relaxed);

@@ -18,6 +18,12 @@
 //! commits. Two cases remain: a signal between that check and the commit, one instruction later,
 //! and a signal in the middle of a refill, whose child could continue when the chunk belongs to
 //! another lane.
+//!
+//! Only a thread and its own signal handlers look at its states and marks, so these are Relaxed; a
+//! compiler_fence with SeqCst keeps the compiler from moving a store across the point at which a
+//! handler may look. `AT_EXIT` and `KEY` are of the process: both are stored with Release, and pair
+//! with the Acquire of the thread that ends or arms, which so finds the function, and a key that is
+//! made.
 
 use crate::shm::{fork_wiped, unmap_fork_wiped, without_cancellation};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, compiler_fence};
@@ -251,6 +257,8 @@ pub fn prepare(f: AtExit) {
         // No keys left: lanes of ended threads come back only with their process.
         return;
     }
+    // AcqRel: Release for those who arm; Acquire, if another thread was quicker, pairs with its
+    // Release.
     let mine = u64::from(made) + 1;
     if KEY
         .compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire)

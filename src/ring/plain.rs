@@ -1,4 +1,6 @@
 //! For tests: a ring in plain memory that counts accesses.
+//!
+//! All is Relaxed: one thread has the ring.
 
 use std::cell::Cell;
 

@@ -20,6 +20,11 @@
 //! has left, another one that looks for dead ones, or a reader of the file.
 //! That would do harm only if that lock were released and 65,536 processes joined between the
 //! second check of the identity and the end of the work.
+//!
+//! The fields of a record are Relaxed, between the orderings of its identity: `join` takes that
+//! away, then its fence stands, and the new identity comes last, with Release. Whoever loads it
+//! with Acquire finds the process that it is of. A second look at an identity, under the lock of
+//! its slot or before an exchange, is for the same number, and pairs with the same Release.
 
 use std::fs::File;
 

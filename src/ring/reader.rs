@@ -70,6 +70,7 @@ pub fn inspect<S: Storage>(ring: &S, chunk: u32) -> Option<Chunk> {
                 }
             }
         };
+        // Relaxed: the fence and the second look at the state below order both.
         let before = ring.before(chunk).load(Ordering::Relaxed);
         let wrote = ring.chunk_lane(chunk).load(Ordering::Relaxed);
         // Acquire fence, pairs with the release fence of the next taker: if the words read were the
@@ -164,6 +165,7 @@ pub fn look<S: Storage>(ring: &S, lanes: &[u32]) -> Vec<LaneView> {
             // was read. If not, a lane that has left its chunk has a prepared one, which can be
             // taken only after the cursor has moved. Without one the memory is damaged, and another
             // look would find the same.
+            // Relaxed: the fence above orders it behind the counts.
             let is_still = ring.cursor(lane).load(Ordering::Relaxed) == look.cursor.0;
             if is_still {
                 look.count = counts[lane as usize];
@@ -193,6 +195,7 @@ fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -
     sought.for_each(|(lane, cursor)| cursors[lane as usize] = Some(cursor));
     let mut counts = vec![None; cursors.len()];
     for chunk in 0..ring.chunks() {
+        // Acquire, pairs with the AcqRel of who took the chunk: what it stored before is there.
         let state = ChunkState(ring.state(chunk).load(Ordering::Acquire));
         let Some(lane) = state.lane() else { continue };
         let Some(Some(cursor)) = cursors.get(lane as usize) else {
@@ -205,6 +208,7 @@ fn prepared<S: Storage>(ring: &S, sought: impl Iterator<Item = (u32, Cursor)>) -
         }
         // On the lane of a CPU there may be several: see writer::prepared.
         let count = &mut counts[lane as usize];
+        // Relaxed: the Acquire in `is_described` orders it.
         *count = (*count).max(Some(ring.before(chunk).load(Ordering::Relaxed)));
     }
     counts

@@ -88,6 +88,7 @@ fn entry(
     let locked = file.map(is_held);
     let left = left(&record);
     let has_left = left != 0 && left & FOUND_DEAD == 0 && locked != Some(true);
+    // Relaxed: between the Acquire above and the fence below.
     let entry = Entry {
         joined: record
             .field(|process| &process.joined)

@@ -19,6 +19,11 @@
 //!
 //! A thread may change its name and group while it runs. Then its record keeps its identity, and
 //! `renames` is odd meanwhile.
+//!
+//! The fields of a record are Relaxed: they are stored between the fence and the Release of its
+//! identity, and copied between the two looks at it (`copy`); who reads the copy is alone with it.
+//! What a thread stores in its own record for itself alone, or finds in it, is Relaxed, too, and so
+//! are hints that an exchange looks at again.
 
 use std::sync::Arc;
 
@@ -228,6 +233,7 @@ fn claim(record: &records::Thread, former: u32, process: u32) -> Option<u16> {
     claim.ok()?;
     let last = record.generation.load(Ordering::Relaxed);
     let Some(generation) = last.checked_add(1) else {
+        // Release, pairs with the Acquire above, of the next who tries.
         record.live.store(0, Ordering::Release);
         return None;
     };

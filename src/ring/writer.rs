@@ -345,6 +345,7 @@ fn committed<S: Storage>(ring: &S, full: Cursor) -> Option<u64> {
 /// interrupted at different times; the one with the highest count is the last.
 fn prepared<S: Storage>(ring: &S, lane: u32, full: Cursor, before: Option<u64>) -> Option<Fresh> {
     let opened = |chunk: u32| {
+        // Acquire, pairs with the AcqRel of the predecessor that took it.
         let was = ChunkState(ring.state(chunk).load(Ordering::Acquire));
         if was.lane() != Some(lane) || was.ticket() <= full.ticket() {
             return None;

@@ -10,6 +10,11 @@
 //! opening and its note, and a fork by a raw call whose child never uses the library. Then
 //! `define`, `priority` and `new` fail after some seconds while that child runs; logging and
 //! reading go on.
+//!
+//! The fields of a note are Relaxed: who has a note stores them before the Release of its
+//! descriptor, and a child loads them after the Acquire of that. The Release of the thread gives a
+//! note back, to the Acquire in `note`. A child has one thread when it looks, and finds what its
+//! parent had stored when it forked.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd};

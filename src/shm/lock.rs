@@ -284,6 +284,7 @@ impl Opening {
         }
         let me = std::process::id();
         loop {
+            // Relaxed: the exchange below looks again.
             let holder = HOLDER.load(Ordering::Relaxed);
             // Acquire, pairs with the Release in `leave`.
             if holder != me
@@ -299,6 +300,7 @@ impl Opening {
 
     fn leave(&self) {
         if self.process_wide {
+            // Release, pairs with the Acquire in `enter`.
             HOLDER.store(0, Ordering::Release);
         }
     }

@@ -306,6 +306,7 @@ impl Mapping {
         for (first, bytes) in [(offset, head), (at, tail)] {
             for (i, byte) in bytes.iter_mut().enumerate() {
                 let place = self.record::<AtomicU8>(first + i as u64);
+                // Relaxed: as the words.
                 *byte = place.load(Ordering::Relaxed);
             }
         }

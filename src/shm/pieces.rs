@@ -77,6 +77,7 @@ impl Pieces {
 
     /// Why some bytes were missing when they were read.
     pub fn loss(&self) -> Option<Loss> {
+        // Relaxed, here and below: flags that guard nothing.
         if self.lost.load(Ordering::Relaxed) != 0 {
             return Some(Loss::Closed);
         }

@@ -120,8 +120,8 @@ impl SharedFile {
             return Err(io::Error::from_raw_os_error(libc::ESTALE));
         }
         let fd = keep_high(file).into_raw_fd();
-        let (order, lost) = (Ordering::Relaxed, lost as u32);
         // Relaxed: as in `fd`.
+        let (order, lost) = (Ordering::Relaxed, lost as u32);
         let kept = self.fd.compare_exchange(lost, fd as u32, order, order);
         if kept.is_err() {
             // SAFETY: opened here; another thread has stored its own meanwhile.

@@ -123,6 +123,8 @@ impl LaneEvents {
             Order::OldestFirst => 0,
             Order::NewestFirst => chunk.count - 1,
         };
+        // Relaxed: only the order of the merge depends on it. The chunk is copied and checked when
+        // its turn comes.
         let ticks = ring.word(chunk.chunk, index, 0).load(Ordering::Relaxed);
         self.sequence = chunk.before.wrapping_add(index.into());
         self.key = order.key(ticks, chunk.lane, self.sequence);

@@ -105,6 +105,7 @@ fn lanes(ring: &impl Storage, saved: &[u64]) -> Vec<Lane> {
 
 /// How many entries of each lane were committed when this snapshot was taken; 0 in other rings.
 fn saved(ring: &ReaderRing) -> Vec<u64> {
+    // Relaxed: a snapshot does not change.
     let saved = |lane| {
         ring.lane(lane)
             .field(|lane| &lane.saved)
@@ -214,6 +215,7 @@ impl Ends {
     /// The bounds in a ring now.
     #[cold]
     fn of(ring: &impl Storage) -> Ends {
+        // Relaxed, here and below: bounds that only grow, of which each is true by itself.
         let cursor = |lane| Cursor(ring.cursor(lane).load(Ordering::Relaxed)).ticket();
         let mut taken: Vec<u64> = (0..ring.lanes()).map(cursor).collect();
         for chunk in 0..ring.chunks() {

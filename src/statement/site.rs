@@ -175,6 +175,7 @@ impl Sites {
 
     /// Whether the first site is that of these types; it becomes theirs if it is free.
     fn is_of(&self, key: u64) -> bool {
+        // Relaxed: the key guards nothing but itself; a site has orderings of its own.
         let order = Ordering::Relaxed;
         match self.key.load(order) {
             0 => match self.key.compare_exchange(0, key, order, order) {

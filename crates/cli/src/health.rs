@@ -23,6 +23,7 @@ pub fn is_incomplete() -> bool {
 
 /// Notes that something that was recorded could not be read.
 pub fn note_incomplete() {
+    // Relaxed: a flag by itself.
     IS_INCOMPLETE.store(true, Ordering::Relaxed);
 }
 

@@ -129,6 +129,8 @@ impl Signals {
         let mut buffer = [0; 64];
         while let Ok(1..) = (&self.pipe).read(&mut buffer) {}
         for caught in &self.caught {
+            // SeqCst, as signal_hook sets it in a handler: a flag by itself, which the byte in the
+            // pipe comes after.
             let is_new = caught.came.swap(false, Ordering::SeqCst);
             if is_new && self.rest(caught).is_zero() {
                 self.came.set(self.came.get() + 1);
@@ -149,12 +151,14 @@ impl Signals {
         *lock(&self.ends) = ends;
         for caught in &self.caught {
             let rest = self.rest(caught);
+            // SeqCst, as signal_hook reads it in a handler; it guards nothing but itself.
             caught.fatal.store(ends && rest.is_zero(), Ordering::SeqCst);
             if ends && !rest.is_zero() {
                 let (ends, fatal) = (Arc::clone(&self.ends), Arc::clone(&caught.fatal));
                 std::thread::spawn(move || {
                     std::thread::sleep(rest);
                     let ends = lock(&ends);
+                    // SeqCst, as above.
                     fatal.fetch_or(*ends, Ordering::SeqCst);
                 });
             }

@@ -14,6 +14,8 @@
 //! that joins or ends, which goes on when the handler returns, or never. So nothing here waits for
 //! that thread, nor for any other without bound. A thread that joins until after the close finds
 //! that, and leaves again.
+//!
+//! What is Relaxed here is this process's own identity, and counts of events.
 
 use std::sync::Arc;
 

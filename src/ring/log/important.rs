@@ -1,4 +1,7 @@
 //! Logs important events, into the region that nothing overwrites. All of this is cold code.
+//!
+//! The state of a thread is Relaxed, with a compiler_fence of SeqCst towards its own signal
+//! handlers: see local.rs.
 
 use super::RingLog;
 use crate::clock::current_cpu;

@@ -1,6 +1,11 @@
 //! Makes a thread join the timeline before its first event.
 //! The process gets an identity, and the thread a state, and a lane if it needs one. When the
 //! thread ends, it gives its lane back.
+//!
+//! The state of a thread is Relaxed, because only that thread and its signal handlers look at it; a
+//! compiler_fence with SeqCst stands where a handler that forked may have wiped it (local.rs). The
+//! identity of the process is loaded with Acquire, which pairs with the Release in `joined`, except
+//! where it is Relaxed: there this thread has joined, and so has loaded it that way before.
 
 use super::RingLog;
 use crate::clock::{self, settle};

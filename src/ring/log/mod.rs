@@ -11,6 +11,9 @@
 //!
 //! join.rs is for a thread's first event, important.rs for important events, close.rs for a
 //! timeline that is closed while threads log.
+//!
+//! The state of a thread is Relaxed, with a compiler_fence of SeqCst at each step towards its own
+//! signal handlers, as local.rs says; counts of dropped events are Relaxed because they only count.
 
 mod close;
 mod important;

@@ -6,7 +6,7 @@
 //! and not an event that was just being written. It is reported with the event after the gap.
 //!
 //! placed.rs gives the events of a poll with their positions, holes.rs says where there are holes
-//! around them.
+//! around them. Loads of ticks are Relaxed: the copy of a chunk finds if it was overwritten.
 
 mod holes;
 mod placed;

@@ -1,9 +1,14 @@
 //! Tests the rules of the source tree.
 //! Dependencies point down only, unsafe code and atomics stay in their folders, and files say what
-//! they are for and stay short.
+//! they are for and stay short: those of Rust here, of other languages in foreign.rs. circles.rs
+//! finds files that use one another, names.rs names with two meanings, orderings.rs those of atomics
+//! that say nothing of a partner, page.rs has the rules of the page of `serve`,
+//! and programs.rs tests that make runs.
 
 mod circles;
+mod foreign;
 mod names;
+mod orderings;
 mod page;
 mod programs;
 
@@ -193,6 +198,7 @@ fn violations(file: &File) -> Vec<String> {
     let mut found = misformed(file);
     found.extend(out_of_place(file));
     found.extend(upward(file));
+    found.extend(orderings::silent(file));
     found
 }
 

@@ -22,17 +22,17 @@ fn install(prefix: &Path) {
     for folder in ["bin", "lib/pkgconfig", "lib/cmake/timeline", "lib/lua/5.1"] {
         fs::create_dir_all(prefix.join(folder)).expect("a folder");
     }
-    for folder in ["include", "share/lua/5.1"] {
+    for folder in ["include/timeline", "share/lua/5.1/timeline"] {
         fs::create_dir_all(prefix.join(folder)).expect("a folder");
     }
     let write = |file: &str, text: &str| fs::write(prefix.join(file), text).expect("a file");
-    for header in ["timeline.h", "timeline.hpp"] {
+    for header in ["timeline.h", "timeline.hpp", "timeline/ring.hpp"] {
         write(
             &format!("include/{header}"),
             "#error \"the installed header\"\n",
         );
     }
-    for module in ["timeline", "timeline_cdef"] {
+    for module in ["timeline", "timeline/library"] {
         write(
             &format!("share/lua/5.1/{module}.lua"),
             "error('the installed module')\n",

@@ -3,6 +3,9 @@
 //!
 //! Names are only added, and readers hold shared references to them. So a reader can find a new
 //! definition while it shows earlier events, and can follow an archive that grows.
+//!
+//! Counts, digests and flags are Relaxed: each is a number by itself, and the names are behind
+//! locks.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -44,6 +44,7 @@ impl Indexing {
 
     /// Whether requests have to wait for it.
     pub fn is_needed(&self) -> bool {
+        // Relaxed: as in `share`.
         self.waits.load(Ordering::Relaxed) > 0
     }
 }
@@ -70,6 +71,7 @@ pub fn index(indexing: &Arc<Indexing>, version: &Arc<Version>, missing: u64) {
         return;
     }
     let total = version.archive.bytes().len().max(1) as u64;
+    // Relaxed, here and below: see Indexing::share.
     indexing.done.store(0, Ordering::Relaxed);
     indexing.total.store(total, Ordering::Relaxed);
     let waits = u64::from(missing > LONG);

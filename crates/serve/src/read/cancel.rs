@@ -18,6 +18,7 @@ impl Cancel {
 
     /// Whether to stop.
     pub fn is_set(&self) -> bool {
+        // Relaxed: who sees it late reads a little more.
         self.0.load(Ordering::Relaxed)
     }
 
