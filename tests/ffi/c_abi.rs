@@ -186,7 +186,37 @@ fn mistakes_that_the_cpp_compiler_finds() {
     );
 }
 
-/// With the default compiler, and with clang where there is one.
+const STRICT_CPP: [&str; 9] = [
+    "-x",
+    "c++",
+    "-std=c++17",
+    "-Wall",
+    "-Wextra",
+    "-pedantic",
+    "-Wshadow",
+    "-Werror",
+    "-fsyntax-only",
+];
+
+/// The default compiler, and clang where there is one.
+fn with_clang(default: Command, clang: &str) -> Vec<Command> {
+    let mut compilers = vec![default];
+    if Command::new(clang).arg("--version").output().is_ok() {
+        compilers.push(Command::new(clang));
+    }
+    compilers
+}
+
+#[test]
+fn each_part_of_the_header_for_cpp_includes_what_it_needs() {
+    let parts = fs::read_dir(root().join("include/timeline")).unwrap();
+    let parts: Vec<_> = parts.map(|part| part.unwrap().path()).collect();
+    assert!(parts.len() > 10, "only {} parts", parts.len());
+    for mut compiler in with_clang(cxx(), "clang++") {
+        succeed(compiler.args(STRICT_CPP).args(&parts), "g++");
+    }
+}
+
 #[test]
 fn the_headers_are_clean_by_themselves() {
     let c99 = [
@@ -195,17 +225,6 @@ fn the_headers_are_clean_by_themselves() {
         "-Wextra",
         "-pedantic",
         "-Wcast-qual",
-        "-Werror",
-        "-fsyntax-only",
-    ];
-    let cpp = [
-        "-x",
-        "c++",
-        "-std=c++17",
-        "-Wall",
-        "-Wextra",
-        "-pedantic",
-        "-Wshadow",
         "-Werror",
         "-fsyntax-only",
     ];
@@ -218,16 +237,7 @@ fn the_headers_are_clean_by_themselves() {
         "#include <timeline.h>\n#include <timeline.h>\ntypedef int not_empty;\n",
     )
     .unwrap();
-    let clang = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    let mut c_compilers = vec![cc()];
-    let mut cpp_compilers = vec![cxx()];
-    if clang("clang") {
-        c_compilers.push(Command::new("clang"));
-    }
-    if clang("clang++") {
-        cpp_compilers.push(Command::new("clang++"));
-    }
-    for mut compiler in c_compilers {
+    for mut compiler in with_clang(cc(), "clang") {
         let program = compiler.get_program().to_owned();
         succeed(compiler.args(c99).arg(include.join("timeline.h")), "gcc");
         succeed(
@@ -239,28 +249,22 @@ fn the_headers_are_clean_by_themselves() {
             "gcc",
         );
     }
-    let parts = fs::read_dir(include.join("timeline")).unwrap();
-    let parts: Vec<_> = parts.map(|part| part.unwrap().path()).collect();
-    assert!(
-        parts.len() > 10,
-        "only {} parts of timeline.hpp",
-        parts.len()
-    );
-    for mut compiler in cpp_compilers {
+    for mut compiler in with_clang(cxx(), "clang++") {
         let program = compiler.get_program().to_owned();
-        succeed(compiler.args(cpp).arg(include.join("timeline.h")), "g++");
+        succeed(
+            compiler.args(STRICT_CPP).arg(include.join("timeline.h")),
+            "g++",
+        );
         succeed(
             Command::new(&program)
-                .args(cpp)
+                .args(STRICT_CPP)
                 .arg(include.join("timeline.hpp")),
             "g++",
         );
-        // Each by itself includes what it needs.
-        succeed(Command::new(&program).args(cpp).args(&parts), "g++");
         let plain = ["-fno-exceptions", "-fno-rtti"];
         succeed(
             Command::new(program)
-                .args(cpp)
+                .args(STRICT_CPP)
                 .args(plain)
                 .arg(include.join("timeline.hpp")),
             "g++",
