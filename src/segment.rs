@@ -2,10 +2,9 @@
 //! Relaxed here: words between the orderings of a serial; what a lock guards, or never changes.
 //!
 //! **What if the boot id is not known?** It is in /proc, which a chroot need not have. Ticks of
-//! another boot must not get into a ring. But shared memory does not outlive a boot, and neither
-//! does a process that holds the lock of a slot. So either of the two proves that the timeline is
-//! of this boot. A file on a disk without writers is refused, and the error says that the boot id
-//! is not known.
+//! another boot must not get into a ring. But neither shared memory outlives a boot, nor a process
+//! that holds the lock of a slot. Either proves that the timeline is of this boot. A file on a disk
+//! without writers is refused, and the error says that the boot id is not known.
 
 use std::fs::File;
 use std::io;

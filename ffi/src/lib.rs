@@ -7,7 +7,7 @@
 //! convert.rs converts, text.rs gives texts and error.rs errors. Writing: writer.rs, thread.rs,
 //! level.rs, priority.rs, channel.rs, sampler.rs; closed.rs keeps what was freed for threads that
 //! still log to it. Definitions: attributes.rs, catalogue.rs, types.rs. Logging: event.rs,
-//! typed.rs, payload.rs, interned.rs, span.rs, printf.rs, and call stacks: backtrace.rs, stack.rs,
+//! typed.rs, payload.rs, interning.rs, span.rs, printf.rs, and call stacks: backtrace.rs, stack.rs,
 //! tables.rs, modules.rs. Reading: reader.rs, fields.rs, value.rs, dump.rs, histogram.rs.
 //!
 //! ffi/inline/, beside src, is the part of the header that is written in C: `TIMELINE_EVENT` and

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::clock::{ClockStep, Interpolation, TimeBase};
+use crate::clock::{Interpolation, TimeBase};
 use crate::error::{Error, Result};
 use crate::event::{Definition, EventId, Level, Module};
 use crate::info::{self, Info};
@@ -345,19 +345,6 @@ impl Attached {
         self.times.interpolation(&self.segment, ticks, share)
     }
 
-    /// Moments at which the wall clock was set while the timeline was written, as far as it still
-    /// knows them. An event between the last moment at which the clock was seen to run on and the
-    /// one at which the step was seen has its time by the former clock, because nobody knows when
-    /// exactly the clock was set.
-    pub fn steps(&self) -> Vec<ClockStep> {
-        self.times.now(TimeBase::steps)
-    }
-
-    /// Changes when more is known of how the wall clock runs.
-    pub fn clock_changes(&self) -> u64 {
-        self.times.changes()
-    }
-
     /// Makes sure that the times of all events so far are known.
     fn keep_clock(&self) {
         let newest = self
@@ -367,11 +354,6 @@ impl Attached {
             let share = || self.share_clock();
             self.times.keep(&self.segment, newest, share);
         }
-    }
-
-    /// Ticks per second; `None` if not known.
-    pub fn ticks_per_second(&self) -> Option<f64> {
-        self.times.now(TimeBase::ticks_per_second)
     }
 
     /// Saves a snapshot; see [`Timeline::save`](crate::Timeline::save).

@@ -10,7 +10,7 @@ use std::sync::{PoisonError, RwLock};
 
 use super::Attached;
 use crate::access::SHM_DIR;
-use crate::clock::{ClockReading, Course, Interpolation, Stretch, Stretches, TimeBase};
+use crate::clock::{ClockReading, ClockStep, Course, Interpolation, Stretch, Stretches, TimeBase};
 use crate::segment::{TimelineMapping, Use};
 use crate::shm::{self, Opening};
 
@@ -145,6 +145,24 @@ impl ClockTimes {
 }
 
 impl Attached {
+    /// Moments at which the wall clock was set while the timeline was written, as far as it still
+    /// knows them. An event between the last moment at which the clock was seen to run on and the
+    /// one at which the step was seen has its time by the former clock, because nobody knows when
+    /// exactly the clock was set.
+    pub fn steps(&self) -> Vec<ClockStep> {
+        self.times.now(TimeBase::steps)
+    }
+
+    /// Changes when more is known of how the wall clock runs.
+    pub fn clock_changes(&self) -> u64 {
+        self.times.changes()
+    }
+
+    /// Ticks per second; `None` if not known.
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.times.now(TimeBase::ticks_per_second)
+    }
+
     /// Adds a stretch of the wall clock to the timeline, if this process may write to it and no
     /// other user can cut it short. A copy somewhere else, that nobody writes to, stays as it is.
     pub(super) fn share_clock(&self) -> bool {

@@ -1,8 +1,8 @@
 //! Definitions: an event's category, message with arguments, and priority.
 //!
 //! table.rs has the definitions of a timeline in shared memory and strings.rs their texts;
-//! interned.rs has the texts that are stored once, module.rs the objects that a process has loaded,
-//! and per_event.rs is a table by the numbers of definitions.
+//! string_table.rs has the texts that are stored once, module.rs the objects that a process has
+//! loaded, and per_event.rs is a table by the numbers of definitions.
 //!
 //! Messages: template.rs finds the arguments in them, braces.rs those in braces, as logs in JSON
 //! have them, and printf/ those of printf, of which values.rs reads the values; span.rs tells the

@@ -63,11 +63,11 @@
 //! important.rs keeps events that nothing overwrites, and pending.rs is an event to be logged.
 //! rseq/ is the hot path, and log/ what it cannot do.
 //!
-//! Who writes: local.rs has the states of a thread, handle.rs the handles of a process, known.rs
-//! what a statement knows of them. lanes.rs has the owners of lanes, threads.rs and processes.rs
-//! are the tables, executables.rs what a process says of its own, roster.rs the list of writers for
-//! people, system_names.rs the names that the kernel has for threads, and life.rs tells whether a
-//! process is alive.
+//! Who writes: local.rs has the states of a thread, handle.rs the handles of a process,
+//! statement_events.rs what a statement knows of them. lanes.rs has the owners of lanes, threads.rs
+//! and processes.rs are the tables, executables.rs what a process says of its own, roster.rs the
+//! list of writers for people, system_names.rs the names that the kernel has for threads, and
+//! life.rs tells whether a process is alive.
 //!
 //! **Why chunks and lanes, and not one ring with one counter?** A counter that every writer adds to
 //! is one cache line that moves between all CPUs at each event. And an entry that is counted but

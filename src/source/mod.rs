@@ -3,9 +3,9 @@
 //! events.rs gives all of a ring, merged by time (merge.rs), and follow/ those that come;
 //! important.rs gives the important ones, which come first. lane.rs knows how far a lane is read,
 //! chunk_entries.rs what a poll reads of a chunk, groups.rs puts events of several entries
-//! together, entry.rs has an event as its entries do. What is missing: gone.rs counts what was
-//! overwritten before a follower began, held.rs says how much the ring holds and since when it is
-//! complete, passage.rs between which events none is missing.
+//! together, entry.rs has an event as its entries do. What is missing: chunk_loss.rs counts what
+//! was overwritten before a follower began, ring_contents.rs says how much the ring holds and since
+//! when it is complete, passage.rs between which events none is missing.
 //!
 //! Left for later: what is missed is known in entries. A count of the events in each chunk, made
 //! when it is closed, would tell how many events that are.

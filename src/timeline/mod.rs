@@ -1,6 +1,6 @@
 //! A timeline in the program that writes it: define, log, priority, sample, save.
 //!
-//! A timeline is created or joined by options.rs, as environment.rs says. interned.rs logs events
+//! A timeline is created or joined by options.rs, as environment.rs says. interning.rs logs events
 //! with interned texts, enabled.rs those of statements, refused.rs tells of statements whose
 //! definition was refused, span.rs has spans and their guards, and close.rs closes while threads
 //! may log. The C ABI, Lua and the command are thin over this room and attached/.

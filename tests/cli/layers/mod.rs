@@ -1,8 +1,8 @@
 //! Tests the rules of the source tree.
 //! Dependencies point down only, unsafe code and atomics stay in their folders, and files say what
 //! they are for and stay short: those of Rust here, of other languages in foreign.rs. circles.rs
-//! finds files that use one another, names.rs names with two meanings, orderings.rs those of atomics
-//! that say nothing of a partner, page.rs has the rules of the page of `serve`,
+//! finds files that use one another, names.rs names with two meanings, orderings.rs orderings of
+//! atomics that say nothing of a partner, page.rs has the rules of the page of `serve`,
 //! and programs.rs tests that make runs.
 
 mod circles;

@@ -11,13 +11,13 @@
 //! have been theirs.
 //!
 //! Choosing: select.rs says which events are wanted before they are made, by the columns.rs of a
-//! block (value_column.rs: its values, moments.rs: its times) or its block_ranges.rs; chosen.rs
+//! block (value_column.rs: its values, moments.rs: its times) or its block_ranges.rs; chooser.rs
 //! asks it.
 //!
 //! Order: events.rs gives them by time (merge/, for which ahead.rs reads blocks on several
 //! threads), newest.rs the newest first, follow.rs those that are appended (appended.rs takes
-//! them), recorded.rs all in an archive's own terms. seen.rs knows the important ones that came
-//! already.
+//! them), recorded_event.rs all in an archive's own terms. important_numbers.rs knows the important
+//! ones that came already.
 //!
 //! What is missing: coverage/ knows which entries the frames account for, gaps.rs before which
 //! events some are missing, losses.rs how much of an archive is there, breaks.rs the places and

@@ -2,7 +2,7 @@
 //!
 //! [`Intervals`] cuts a stream of durations into one [`Interval`] (interval.rs) after another, for
 //! each tag (cutter.rs), and records them in histograms of a [`HistogramShape`], corrected or not
-//! (shape.rs); missed.rs is what is in none. [`LogWriter`] writes them as an interval log
+//! (shape.rs); interval_loss.rs is what is in none. [`LogWriter`] writes them as an interval log
 //! (log_writer.rs), and [`LogReader`] reads such logs (log_reader.rs): lines.rs bounds the lines,
 //! line.rs takes one apart, seconds.rs reads its times, and payload.rs its histogram, which
 //! encoding.rs takes apart. [`merge`] makes one stream of several logs (memory.rs bounds what it

@@ -3,10 +3,10 @@
 //! `ngrams` cuts the messages of events, and `requirement` cuts a needle in the same way. `build`
 //! collects the ngrams of each `page` of events in a `segment`, whose `postings` are sets of pages
 //! (`page_set`). `file` keeps segments beside a file of the archive (`storage` reads their bytes),
-//! `file_index` compares them with that file, `known` has those of all files, which many queries
-//! share (`laid` has their pages in order), and `archive_index` answers these. A query becomes a
-//! `selection` of the events that are read, `lines` numbers these, and `counted` counts what is
-//! read.
+//! `file_index` compares them with that file, `index_set` has those of all files, which many
+//! queries share (`page_layout` has their pages in order), and `archive_index` answers these. A
+//! query becomes a `selection` of the events that are read, `lines` numbers these, and
+//! `read_counter` counts what is read.
 
 mod archive_index;
 mod build;

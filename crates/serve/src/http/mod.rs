@@ -1,12 +1,11 @@
 //! Takes requests and answers them.
 //!
 //! `server` listens and has connections; `guard` refuses requests that must not be answered.
-//! `api` has a function for each request, whose `params`, path and body (`given`) are read first;
-//! `latency` likewise for those about durations;
-//! `streams` are answers that go on, with one look at a log for all its `followers`, and `control`
-//! changes live timelines. `failure` makes answers of errors, and `page` has the files of the
-//! page, whose modules `bundle` makes one. `openapi` describes all requests, and `state` is what
-//! they share.
+//! `api` has a function for each request, whose `params`, path and body (`extractors`) are read
+//! first; `latency` likewise for those about durations; `streams` are answers that go on, with one
+//! look at a log for all its `followers`, and `control` changes live timelines. `failure` makes
+//! answers of errors, and `page` has the files of the page, whose modules `bundle` makes one.
+//! `openapi` describes all requests, and `state` is what they share.
 
 mod api;
 mod bundle;

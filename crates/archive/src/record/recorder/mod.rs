@@ -7,7 +7,7 @@
 //!
 //! definitions.rs writes the strings and threads that events refer to, processes.rs who logs,
 //! gaps.rs which entries are missing. words.rs records many events of one definition at once, and
-//! pointees.rs remembers which of their pointers are looked up already. wanted.rs leaves events
+//! pointees.rs remembers which of their pointers are looked up already. filter.rs leaves events
 //! out, and next_file.rs goes on in another file.
 
 mod definitions;

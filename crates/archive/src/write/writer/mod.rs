@@ -1,8 +1,8 @@
 //! Writes an archive: a frame for each event, or blocks of many.
 //!
-//! known.rs has the strings that a file has already, missed.rs writes what is missing or left out,
-//! room.rs says how many bytes come, lines.rs writes imported lines, and words.rs events as their
-//! entries have them.
+//! dictionary.rs has the strings that a file has already, losses.rs writes what is missing or left
+//! out, room.rs says how many bytes come, lines.rs writes imported lines, and words.rs events as
+//! their entries have them.
 
 mod dictionary;
 mod lines;
