@@ -77,7 +77,10 @@ impl Name {
 impl Drop for Name {
     fn drop(&mut self) {
         let beside = ["", ".prev", ".creating"].map(|suffix| self.file_beside(suffix));
-        for file in beside.into_iter().chain(self.staged()).chain(self.kept()) {
+        // What a save had begun that was killed.
+        let saved = self.files_beside(".tmp-");
+        let others = self.staged().into_iter().chain(self.kept()).chain(saved);
+        for file in beside.into_iter().chain(others) {
             let _ = std::fs::remove_file(file);
         }
     }
