@@ -200,11 +200,10 @@ const STRICT_CPP: [&str; 9] = [
 
 /// The default compiler, and clang where there is one.
 fn with_clang(default: Command, clang: &str) -> Vec<Command> {
-    let mut compilers = vec![default];
-    if Command::new(clang).arg("--version").output().is_ok() {
-        compilers.push(Command::new(clang));
-    }
-    compilers
+    [Some(default), crate::support::toolchain::clang(clang)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[test]

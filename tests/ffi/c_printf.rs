@@ -14,13 +14,7 @@ use timeline::{Attached, Event, Format, Layout, Order, Source as _};
 
 use crate::pointers::{logged_stacks, stacks};
 use crate::support::toolchain::programs::{Link, compile, execute};
-use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
-
-/// A compiler that may not be there.
-pub fn clang(name: &str) -> Option<Command> {
-    let there = Command::new(name).arg("--version").output().is_ok();
-    there.then(|| Command::new(name))
-}
+use crate::support::toolchain::{C99, CPP17, cc, clang, cxx, limited, root, run, succeed};
 
 /// A program of tests/c, built and run; the folder that it worked in.
 fn passes(compiler: Command, flags: &[&str], source: &str, how: Link) -> TempDir {

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::c_printf::{GNU, by_both, clang};
+use crate::c_printf::{GNU, by_both};
 use crate::support::toolchain::programs::{Link, compile, execute};
-use crate::support::toolchain::{C99, cc, cxx};
+use crate::support::toolchain::{C99, cc, clang, cxx};
 
 /// Runs a program of tests/c, which may be C++ as well.
 fn runs(compiler: Command, flags: &[&str], source: &str, arguments: &[&str]) {

@@ -1,11 +1,8 @@
 //! Tests what statements of C++ make of types, and that strict compilers find nothing to warn of.
-
-use std::process::Command;
-
 use tempfile::TempDir;
 
 use crate::support::toolchain::programs::{Link, compile, execute};
-use crate::support::toolchain::{CPP17, cxx, root, run};
+use crate::support::toolchain::{CPP17, clang, cxx, root, run};
 
 #[test]
 fn types_of_cpp_are_logged_as_what_they_are() {
@@ -46,10 +43,10 @@ fn strict_compilers_find_nothing_in_headers_and_statements() {
     let mut checked = 0;
     for is_clang in [false, true] {
         let compiler = || match is_clang {
-            false => cxx(),
-            true => Command::new("clang++"),
+            false => Some(cxx()),
+            true => clang("clang++"),
         };
-        if is_clang && Command::new("clang++").arg("--version").output().is_err() {
+        if compiler().is_none() {
             println!("there is no clang++ here");
             continue;
         }
@@ -64,7 +61,7 @@ fn strict_compilers_find_nothing_in_headers_and_statements() {
                 ("-I", true),
                 ("-isystem", true),
             ] {
-                let mut command = compiler();
+                let mut command = compiler().expect("it is there");
                 command.arg(standard).args(WARNINGS).arg(own);
                 command.arg(include).arg(root().join("include"));
                 if hpp && standard < "-std=c++17" {

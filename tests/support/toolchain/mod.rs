@@ -43,6 +43,16 @@ pub struct Built {
     pub header_after: Vec<u8>,
 }
 
+/// `clang` or `clang++`, which need not be there: nothing installs them.
+pub fn clang(name: &str) -> Option<Command> {
+    let is_there = Command::new(name).arg("--version").output().is_ok();
+    is_there.then(|| {
+        let mut clang = limited(name);
+        clang.env_remove("CPATH");
+        clang
+    })
+}
+
 /// Builds the C ABI with the profile of this test.
 pub fn built() -> &'static Built {
     static BUILT: OnceLock<Built> = OnceLock::new();
