@@ -9,7 +9,7 @@
 //! through and counts what is missing before the others, events_of.rs chooses the events of some
 //! definitions; durations/ adds how long spans took. event_time.rs says when an event was logged,
 //! programs.rs by which program, unknown.rs which names in filters are nowhere, and error.rs why a
-//! log cannot be opened.
+//! log cannot be opened. visit.rs counts events of archives by their columns.
 //!
 //! # Example
 //! ```
@@ -33,6 +33,7 @@ mod request;
 mod sieve;
 mod stream;
 mod unknown;
+mod visit;
 
 pub use durations::SpanPairer;
 pub use error::{Error, Result};
@@ -45,3 +46,4 @@ pub use request::Request;
 pub use sieve::Sieve;
 pub use stream::{Outcome, Stream};
 pub use unknown::{unknown_definitions, unknown_names, unknown_threads};
+pub use visit::{EventOrigin, EventSummary, Visitor, visit};

@@ -4,10 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::slice::from_ref;
 
 use timeline::{Definition, Order, Source, Thread, ThreadRef, Unknown};
+use timeline_archive::UnitInfo;
 use timeline_search::Query;
 
 use crate::log::Log;
 use crate::request::Request;
+use crate::visit::{EventOrigin, EventSummary, Visitor, visit};
 
 /// The names in a query that are in nothing of these logs. Names that the query has met meanwhile
 /// are not looked for. Threads and cores are looked for among all events, until all are found.
@@ -57,33 +59,59 @@ pub fn unknown_threads(query: &Query, threads: &[Thread]) -> Vec<Unknown> {
 /// more are needed. It is asked for each new thread and core.
 fn threads_and_cores(
     log: &Log,
-    mut is_enough: impl FnMut(&Thread, u16) -> bool,
+    is_enough: impl FnMut(&Thread, u16) -> bool,
 ) -> (Vec<Thread>, BTreeSet<u16>) {
-    let mut threads: HashMap<(ThreadRef, u32), Thread> = HashMap::new();
-    let mut cores = BTreeSet::new();
-    // The newest of a ring, because the oldest are overwritten meanwhile.
-    let order = match log.ring() {
-        Some(_) => Order::NewestFirst,
-        None => Order::OldestFirst,
+    let mut found = Loggers {
+        source: log.source(),
+        is_enough,
+        threads: HashMap::new(),
+        cores: BTreeSet::new(),
+        is_done: false,
     };
-    for event in log.stream(Request::new(order)) {
-        let key = (event.thread, event.tid);
-        let is_new_core = event.known_core().is_some_and(|core| cores.insert(core));
-        if let Some(thread) = threads.get(&key) {
-            if is_new_core && is_enough(thread, event.core) {
-                break;
+    match log.archive() {
+        Some(archive) => visit(archive, &Query::default(), &|| false, &mut found),
+        // The newest first, because the oldest are overwritten meanwhile.
+        None => {
+            for event in log.stream(Request::new(Order::NewestFirst)) {
+                found.note((event.thread, event.tid), event.core);
+                if found.is_done {
+                    break;
+                }
             }
-            continue;
-        }
-        let mut thread = log.source().thread(&event).unwrap_or_default();
-        if thread.tid == 0 {
-            thread.tid = event.tid;
-        }
-        let is_last = is_enough(&thread, event.core);
-        threads.insert(key, thread);
-        if is_last {
-            break;
         }
     }
-    (threads.into_values().collect(), cores)
+    (found.threads.into_values().collect(), found.cores)
+}
+
+/// The threads and cores of the events so far.
+struct Loggers<'a, E> {
+    source: &'a dyn Source,
+    is_enough: E,
+    threads: HashMap<(ThreadRef, u32), Thread>,
+    cores: BTreeSet<u16>,
+    is_done: bool,
+}
+
+impl<E: FnMut(&Thread, u16) -> bool> Loggers<'_, E> {
+    fn note(&mut self, (thread, tid): (ThreadRef, u32), core: u16) {
+        let is_new_core = core != u16::MAX && self.cores.insert(core);
+        let (mut is_new, source) = (false, self.source);
+        let known = self.threads.entry((thread, tid)).or_insert_with(|| {
+            is_new = true;
+            let mut known = source.thread_of(thread, tid).unwrap_or_default();
+            known.tid = known.known_tid().unwrap_or(tid);
+            known
+        });
+        self.is_done |= (is_new || is_new_core) && (self.is_enough)(known, core);
+    }
+}
+
+impl<E: FnMut(&Thread, u16) -> bool> Visitor for Loggers<'_, E> {
+    fn wants(&mut self, _: &UnitInfo) -> bool {
+        !self.is_done
+    }
+
+    fn event(&mut self, _: EventOrigin, event: EventSummary) {
+        self.note(event.thread, event.core);
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! `events` are the objects of events, `details` all that is known of one. `lines` finds events by
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
-//! the events of an archive, which it `visit`s by columns, by `names` that another version of the
+//! the events of an archive, which it visits by columns, by `names` that another version of the
 //! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing.
 //! `latency` finds durations. `catalogue` lists definitions and threads. `unmatched` says why
 //! nothing was found. `cancel` ends what takes long if nobody waits for it any more.
@@ -21,7 +21,6 @@ mod search;
 mod summary;
 mod tracks;
 mod unmatched;
-mod visit;
 
 pub use by_time::{EventPage, at_time, page};
 pub use cancel::Cancel;

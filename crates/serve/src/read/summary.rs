@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use timeline_archive::{Archive, UnitInfo};
+use timeline_reading::{EventOrigin, EventSummary, Visitor, visit};
 use timeline_search::Query;
 
 use super::cancel::Cancel;
 use super::names::{NameNumbers, NameTable};
-use super::visit::{EventOrigin, EventSummary, Visitor, visit};
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -87,7 +87,8 @@ impl LogSummary {
                 of_unknown_process: Default::default(),
                 ..query.clone()
             };
-            visit(&version.archive, &query, cancel, &mut builder)?;
+            visit(&version.archive, &query, &|| cancel.is_set(), &mut builder);
+            cancel.check()?;
             let mut summary = builder.finish();
             // No block with such events is counted for good, so all of them were met again.
             summary.unknown_process = query.of_unknown_process.get();

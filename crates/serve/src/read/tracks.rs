@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
+use timeline_reading::{EventOrigin, EventSummary, Visitor, visit};
 use timeline_search::Query;
 use utoipa::ToSchema;
 
@@ -12,7 +13,6 @@ use super::catalogue::ThreadObject;
 use super::names::{NameNumbers, NameTable};
 use super::summary::LogSummary;
 use super::unmatched::unmatched;
-use super::visit::{EventOrigin, EventSummary, Visitor, visit};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 
@@ -255,7 +255,8 @@ fn exact(
         numbers: NameNumbers::new(&version.archive, names),
         parts,
     };
-    visit(&version.archive, &query, cancel, &mut exact)?;
+    visit(&version.archive, &query, &|| cancel.is_set(), &mut exact);
+    cancel.check()?;
     Ok(exact.numbers.names)
 }
 
