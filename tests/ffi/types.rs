@@ -1,4 +1,5 @@
 //! Tests what statements of C++ make of types, and that strict compilers find nothing to warn of.
+
 use tempfile::TempDir;
 
 use crate::support::toolchain::programs::{Link, compile, execute};
