@@ -27,9 +27,9 @@ pub fn rank(count: u64, percent: f64) -> u64 {
 ///
 /// # Example
 /// ```
-/// use timeline_latency::{intervals::Shape, percentile};
+/// use timeline_latency::{intervals::HistogramShape, percentile};
 ///
-/// let mut histogram = Shape::default().histogram()?;
+/// let mut histogram = HistogramShape::default().histogram()?;
 /// histogram.record_n(5, 999)?;
 /// histogram.record(70)?;
 /// assert_eq!([99.9, 99.99].map(|percent| percentile(&histogram, percent)), [5, 70]);

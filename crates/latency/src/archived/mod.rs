@@ -76,7 +76,7 @@ impl Row {
 /// # Example
 /// ```
 /// use timeline_archive::{Archive, Form, RawEvent, Writer};
-/// use timeline_latency::{Matcher, Measure, Wanted, each_duration};
+/// use timeline_latency::{Matcher, Measure, DurationRequest, each_duration};
 /// use timeline_search::Query;
 ///
 /// let mut file = Vec::new();
@@ -96,7 +96,8 @@ impl Row {
 /// let measures = [Measure::Spans("*".into())];
 /// let mut matcher = Matcher::new(&measures, &archive);
 /// let mut durations = Vec::new();
-/// each_duration(&archive, &mut matcher, &Wanted::new(&Query::default()), &mut |series, found| {
+/// let (query, all) = (Query::default(), &mut matcher);
+/// each_duration(&archive, all, &DurationRequest::new(&query), &mut |series, found| {
 ///     durations.push((series[found.series].name.clone(), found.value));
 /// });
 /// assert_eq!(durations, [("engine.breath".to_owned(), 2_500)]);

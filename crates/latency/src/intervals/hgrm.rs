@@ -36,9 +36,9 @@ impl Distribution {
     ///
     /// # Example
     /// ```
-    /// use timeline_latency::intervals::{Distribution, Shape};
+    /// use timeline_latency::intervals::{Distribution, HistogramShape};
     ///
-    /// let mut histogram = Shape::default().histogram()?;
+    /// let mut histogram = HistogramShape::default().histogram()?;
     /// histogram.record(1_500_000)?;
     /// let mut text = Vec::new();
     /// Distribution::default().write(&histogram, &mut text)?;

@@ -80,8 +80,8 @@ impl Display for Lack {
 ///
 /// # Example
 /// ```
-/// use timeline_latency::intervals::{Lack, Missed};
-/// let missed = Missed {
+/// use timeline_latency::intervals::{Lack, IntervalLoss};
+/// let missed = IntervalLoss {
 ///     what: Lack::Unread(4096),
 ///     since: 1_500_000_000_000_000_000,
 ///     until: 1_500_000_002_500_000_000,

@@ -32,7 +32,7 @@ pub struct LogHeader {
 ///
 /// # Example
 /// ```
-/// use timeline_latency::intervals::{Interval, LogHeader, LogReader, LogWriter, Shape};
+/// use timeline_latency::intervals::{Interval, LogHeader, LogReader, LogWriter, HistogramShape};
 ///
 /// let start = 1_500_000_040_000_000_000;
 /// let header = LogHeader {
@@ -41,7 +41,7 @@ pub struct LogHeader {
 ///     base_time: Some(start),
 /// };
 /// let mut log = LogWriter::new(Vec::new(), &header)?;
-/// let mut histogram = Shape::default().histogram()?;
+/// let mut histogram = HistogramShape::default().histogram()?;
 /// histogram.record(2_769_000)?;
 /// log.write(&Interval {
 ///     tag: Some("parse".into()),

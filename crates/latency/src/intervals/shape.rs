@@ -34,9 +34,9 @@ impl HistogramShape {
     ///
     /// # Example
     /// ```
-    /// use timeline_latency::intervals::Shape;
+    /// use timeline_latency::intervals::HistogramShape;
     ///
-    /// let mut histogram = Shape::default().histogram()?;
+    /// let mut histogram = HistogramShape::default().histogram()?;
     /// histogram.record(1_500)?;
     /// assert_eq!(histogram.max(), 1_500);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -86,9 +86,9 @@ pub fn record_corrected(histogram: &mut Histogram<u64>, value: u64, expected: u6
 ///
 /// # Example
 /// ```
-/// use timeline_latency::intervals::{Shape, corrected};
+/// use timeline_latency::intervals::{HistogramShape, corrected};
 ///
-/// let mut histogram = Shape::default().histogram()?;
+/// let mut histogram = HistogramShape::default().histogram()?;
 /// histogram.record(1_000)?;
 /// // Measured each 250 ns: 750, 500 and 250 ns were not seen.
 /// assert_eq!(corrected(&histogram, 250).len(), 4);

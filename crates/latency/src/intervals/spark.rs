@@ -11,9 +11,9 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 ///
 /// # Example
 /// ```
-/// use timeline_latency::intervals::{Shape, spark_line};
+/// use timeline_latency::intervals::{HistogramShape, spark_line};
 ///
-/// let mut histogram = Shape::default().histogram()?;
+/// let mut histogram = HistogramShape::default().histogram()?;
 /// histogram.record_n(1_000, 70)?;
 /// histogram.record_n(30_000, 20)?;
 /// histogram.record_n(900_000, 1)?;

@@ -32,15 +32,16 @@ pub enum TableFormat {
 ///
 /// # Example
 /// ```
-/// use timeline_latency::Unit;
-/// use timeline_latency::intervals::{IntervalOptions, Intervals, Table, TableFormat};
+/// use timeline_latency::ValueUnit;
+/// use timeline_latency::intervals::{IntervalOptions, Intervals, IntervalTable, TableFormat};
 ///
 /// let mut intervals = Intervals::new(IntervalOptions::default())?;
 /// let untagged = intervals.tag(None)?;
 /// intervals.record(untagged, 1_500_000_000_000_000_000, 850);
 /// intervals.finish();
 /// let range = (1, 1_000_000_000);
-/// let mut table = Table::new(Vec::new(), TableFormat::Csv, Unit::Nanoseconds, range)?;
+/// let unit = ValueUnit::Nanoseconds;
+/// let mut table = IntervalTable::new(Vec::new(), TableFormat::Csv, unit, range)?;
 /// while let Some(interval) = intervals.due() {
 ///     table.interval(&interval)?;
 /// }

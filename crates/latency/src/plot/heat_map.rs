@@ -23,7 +23,7 @@ const COLORS: f64 = 24.0;
 /// # Example
 /// ```
 /// use timeline_latency::intervals::{IntervalOptions, Intervals};
-/// use timeline_latency::plot::{Frame, HeatMap, Image};
+/// use timeline_latency::plot::{PlotFrame, HeatMap, ImageFormat};
 ///
 /// let mut intervals = Intervals::new(IntervalOptions::default())?;
 /// let parse = intervals.tag(Some("parse"))?;
@@ -35,7 +35,7 @@ const COLORS: f64 = 24.0;
 /// while let Some(interval) = intervals.due() {
 ///     plot.add("parse", &interval)?;
 /// }
-/// let png = plot.draw(&Frame::default(), Image::Png)?;
+/// let png = plot.draw(&PlotFrame::default(), ImageFormat::Png)?;
 /// assert!(png.starts_with(b"\x89PNG"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -20,7 +20,7 @@ pub(super) const WIDE: f64 = 50.0;
 /// # Example
 /// ```
 /// use timeline_latency::intervals::{IntervalOptions, Intervals};
-/// use timeline_latency::plot::{Frame, Image, OverTime};
+/// use timeline_latency::plot::{PlotFrame, ImageFormat, OverTime};
 ///
 /// let mut intervals = Intervals::new(IntervalOptions::default())?;
 /// let parse = intervals.tag(Some("parse"))?;
@@ -32,8 +32,8 @@ pub(super) const WIDE: f64 = 50.0;
 /// while let Some(interval) = intervals.due() {
 ///     plot.add("parse", &interval)?;
 /// }
-/// let frame = Frame { title: "How long parse takes".into(), ..Frame::default() };
-/// let svg = String::from_utf8(plot.draw(&frame, Image::Svg)?)?;
+/// let frame = PlotFrame { title: "How long parse takes".into(), ..PlotFrame::default() };
+/// let svg = String::from_utf8(plot.draw(&frame, ImageFormat::Svg)?)?;
 /// assert!(svg.contains("seconds since StartTime"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -23,16 +23,16 @@ struct Step {
 ///
 /// # Example
 /// ```
-/// use timeline_latency::intervals::Shape;
-/// use timeline_latency::plot::{Frame, Image, Spectrum};
+/// use timeline_latency::intervals::HistogramShape;
+/// use timeline_latency::plot::{PlotFrame, ImageFormat, Spectrum};
 ///
-/// let mut histogram = Shape::default().histogram()?;
+/// let mut histogram = HistogramShape::default().histogram()?;
 /// for value in 0..10_000 {
 ///     histogram.record(1_000_000 + value * value)?;
 /// }
 /// let mut plot = Spectrum::default();
 /// plot.add("parse", &histogram)?;
-/// let svg = String::from_utf8(plot.draw(&Frame::default(), Image::Svg)?)?;
+/// let svg = String::from_utf8(plot.draw(&PlotFrame::default(), ImageFormat::Svg)?)?;
 /// assert!(svg.contains("99.9%"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

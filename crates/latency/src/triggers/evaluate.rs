@@ -22,7 +22,7 @@ use crate::spans::{Need, SpanTimes};
 /// # Example
 /// ```
 /// use timeline::{Attached, Order, Priority, Timeline, event};
-/// use timeline_latency::{Condition, Seen, Triggers};
+/// use timeline_latency::{Condition, FiringValue, Triggers};
 /// use timeline_search::Query;
 /// # let path = format!("/timeline-doc-triggers-{}", std::process::id());
 /// # let path = path.as_str();
@@ -38,7 +38,7 @@ use crate::spans::{Need, SpanTimes};
 ///     triggers.add(&event, &mut |one| fired.push(one));
 /// }
 /// assert_eq!((fired.len(), fired[0].name.as_str()), (1, "engine.breath"));
-/// assert!(matches!(fired[0].seen, Seen::Nanoseconds(_)));
+/// assert!(matches!(fired[0].seen, FiringValue::Nanoseconds(_)));
 /// # timeline::unlink(path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

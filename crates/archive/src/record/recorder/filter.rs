@@ -33,7 +33,7 @@ impl<'a> Recorder<'a> {
     ///
     /// # Example
     /// ```
-    /// use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+    /// use timeline_archive::{Archive, Form, Keeping, ArchiveOutput, Recorder};
     /// use timeline::{Attached, Priority, Timeline};
     /// # let path = format!("/timeline-doc-only-{}", std::process::id());
     /// # let path = path.as_str();
@@ -43,7 +43,7 @@ impl<'a> Recorder<'a> {
     /// let got = timeline.define("net", Priority::Info, "got $bytes")?;
     /// let attached = Attached::open(path)?;
     ///
-    /// let mut output = Output::open(folder.join("flight.tla"), Keeping::default())?;
+    /// let mut output = ArchiveOutput::open(folder.join("flight.tla"), Keeping::default())?;
     /// let recorder = Recorder::new(&attached, &mut output, Form::Blocks)?;
     /// let mut recorder = recorder.only(|event| event.args[0] > 1000);
     /// timeline.log(got, [100]);

@@ -65,7 +65,7 @@ pub struct Totals {
 ///
 /// # Example
 /// ```
-/// use timeline_archive::{Archive, Form, Keeping, Output, Recorder};
+/// use timeline_archive::{Archive, Form, Keeping, ArchiveOutput, Recorder};
 /// use timeline::{Attached, Priority, Timeline};
 /// # let path = format!("/timeline-doc-recorder-{}", std::process::id());
 /// # let path = path.as_str();
@@ -75,7 +75,7 @@ pub struct Totals {
 /// let got = timeline.define("net", Priority::Info, "got $bytes")?;
 /// let attached = Attached::open(path)?;
 ///
-/// let mut output = Output::open(folder.join("flight.tla"), Keeping::default())?;
+/// let mut output = ArchiveOutput::open(folder.join("flight.tla"), Keeping::default())?;
 /// let mut recorder = Recorder::new(&attached, &mut output, Form::Blocks)?;
 /// timeline.log(got, [1500]);
 /// while recorder.step() {}
