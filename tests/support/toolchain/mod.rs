@@ -47,7 +47,7 @@ pub struct Built {
 pub fn clang(name: &str) -> Option<Command> {
     let is_there = Command::new(name).arg("--version").output().is_ok();
     is_there.then(|| {
-        let mut clang = limited(name);
+        let mut clang = Command::new(name);
         clang.env_remove("CPATH");
         clang
     })
