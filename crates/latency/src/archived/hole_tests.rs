@@ -139,7 +139,9 @@ impl Run<'_> {
             [0, 0] => told.and_then(|(event, _)| event.ticks),
             _ => last.map(|last| last + 1),
         };
-        if std::mem::take(&mut self.has_lost) && until.is_some() {
+        // A poll that gave no event tells of no hole. The next one does.
+        if self.has_lost && until.is_some() {
+            self.has_lost = false;
             self.writer.missed(0, until, &[]).unwrap();
         }
         for (event, missed) in self.poll.drain(..) {
