@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, eaccess};
 
+use crate::files::folder_of;
+
 /// Where POSIX shared-memory objects live on Linux.
 pub const SHM_DIR: &str = "/dev/shm";
 
@@ -109,11 +111,7 @@ impl Refusal {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return None;
         }
-        let folder = match file.parent() {
-            Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-            Some(folder) => folder,
-            None => Path::new("/"),
-        };
+        let folder = folder_of(file);
         let may = |file: &Path, flags| eaccess(file, flags).is_ok();
         let (of, why) = match file.symlink_metadata() {
             Ok(_) if changes_name(doing) && !may(folder, AccessFlags::W_OK) => {

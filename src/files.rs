@@ -157,6 +157,23 @@ pub struct NewFile {
     temporary: Option<Temporary>,
 }
 
+/// The directory that has a file: `.` for a bare name, and `/` for the root itself.
+///
+/// # Example
+/// ```
+/// use std::path::Path;
+/// use timeline::files::folder_of;
+/// assert_eq!(folder_of("flight.tla".as_ref()), Path::new("."));
+/// assert_eq!(folder_of("/logs/flight.tla".as_ref()), Path::new("/logs"));
+/// ```
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => Path::new("/"),
+    }
+}
+
 impl NewFile {
     /// A file that will be at `path`.
     ///
@@ -167,10 +184,7 @@ impl NewFile {
         if symlink_metadata(path).is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder_of(path);
         if let Some(file) = shm::create_unnamed(folder).filter(|_| path.file_name().is_some()) {
             return Ok(NewFile {
                 path: path.into(),

@@ -52,7 +52,7 @@ def formatted(programs, sizes):
             options = ["--mode", "loop", "--threads", 1, "--repeats", 1, "--events"]
             try:
                 run([*programs.argv("c", of), *options, sizes.formatted_read], of, env=environment)
-                events = programs.info(programs.name)["events_held"]
+                events = programs.info(programs.name)["entries_held"]
                 used = {form: processor_ns([programs.command, "dump", *option, programs.name])
                         for form, option in READERS.items()}
             finally:
@@ -85,7 +85,7 @@ def dumps(programs, sizes, snapshot, skipped):
         if holder.stdout.readline() != "ready\n":
             raise Failed("bench-cold --hold: expected \"ready\"")
         info = programs.info(name)
-        events = info["events_held"]
+        events = info["entries_held"]
         readers = {
             "nothing": ([programs.command, "--version"], 0),
             "dump -n 1": ([programs.command, "dump", "-n", 1, name], 1),

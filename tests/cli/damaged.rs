@@ -266,7 +266,7 @@ fn archives_joined_are_the_archives_whichever_preamble_is_lost() {
             let fields = line.as_object_mut().unwrap();
             // Of the rings on either side, and of the preamble.
             fields.retain(|name, _| {
-                !["cycles", "event", "host", "timeline", "node"].contains(&name.as_str())
+                !["cycles", "definition", "host", "timeline", "node"].contains(&name.as_str())
             });
         }
         lines

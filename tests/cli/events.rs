@@ -44,7 +44,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
     succeed(&["record", &file, "-o", &folder, "--fsync", "never"]);
     let expected = [
         json!({
-            "event": 1, "category": "net", "name": "net.got", "priority": "packet",
+            "event": "net.got", "definition": 1, "category": "net", "priority": "packet",
             "important": false, "message": "got $len:bytes of $kind:enum(a=1,b=2), $rest",
             "fields": [
                 { "name": "len", "type": "bytes" }, { "name": "kind", "type": "enum(a=1,b=2)" },
@@ -54,12 +54,12 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
             "prose": "It came.\r\n\tMore.", "held": 3,
         }),
         json!({
-            "event": 2, "category": "net", "name": "net.idle", "priority": "info",
+            "event": "net.idle", "definition": 2, "category": "net", "priority": "info",
             "important": false, "message": "idle", "fields": [], "channels": [],
             "file": null, "line": null, "prose": "", "held": 0,
         }),
         json!({
-            "event": 3, "category": "engine", "name": "engine.started", "priority": "trace",
+            "event": "engine.started", "definition": 3, "category": "engine", "priority": "trace",
             "important": false, "message": "started: %d", "fields": [], "channels": [],
             "file": "main.c", "line": 12, "prose": "", "held": 1,
         }),
@@ -70,7 +70,7 @@ fn all_definitions_are_printed_of_rings_snapshots_and_archives() {
     // An archive has the definitions of the events that it holds.
     for archive in [archive, folder] {
         let mut found = objects(&archive);
-        found.sort_by_key(|object| object["event"].as_u64());
+        found.sort_by_key(|object| object["definition"].as_u64());
         assert_eq!(found, [expected[0].clone(), expected[2].clone()]);
     }
     let text = succeed(&["events", name.path()]).stdout;
@@ -119,7 +119,7 @@ fn the_same_message_as_important_event_is_told_apart() {
         );
         let mut important: Vec<_> = objects(of)
             .iter()
-            .map(|object| (object["event"].as_u64(), object["important"].as_bool()))
+            .map(|object| (object["definition"].as_u64(), object["important"].as_bool()))
             .collect();
         important.sort();
         assert_eq!(important, [(Some(1), Some(false)), (Some(2), Some(true))]);

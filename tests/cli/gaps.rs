@@ -99,7 +99,7 @@ fn info_says_since_when_nothing_is_missing() {
     );
     let json = succeed(&["info", name.path(), "--json"]).json().remove(0);
     assert_eq!(
-        (json["complete_since"].is_null(), &json["events_older"]),
+        (json["complete_since"].is_null(), &json["entries_older"]),
         (true, &0.into())
     );
     drop(tl);
@@ -115,7 +115,7 @@ fn info_says_since_when_nothing_is_missing() {
         .unwrap();
     let json = succeed(&["info", name.path(), "--json"]).json().remove(0);
     assert_eq!(json["complete_since_ticks"], first["ticks"]);
-    assert_eq!(json["events_older"], older + 1);
+    assert_eq!(json["entries_older"], older + 1);
     let newest = all[0]["ticks"].as_u64().unwrap() - first["ticks"].as_u64().unwrap();
     let seconds = newest as f64 / json["ticks_per_second"].as_f64().unwrap();
     assert!((json["complete_seconds"].as_f64().unwrap() / seconds - 1.0).abs() < 0.01);

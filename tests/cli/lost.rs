@@ -104,7 +104,7 @@ fn values_are_shown_by_position_where_all_definitions_were_lost() {
                 "tid",
                 "pid",
                 "priority",
-                "event",
+                "definition",
                 "line",
                 "backtrace",
             ] {
@@ -278,8 +278,22 @@ fn what_is_not_known_is_null() {
 
         let mut unknown = json!({});
         for field in [
-            "ticks", "time", "unix_ns", "cycles", "core", "node", "tid", "pid", "thread",
-            "process", "category", "priority", "message", "template", "event",
+            "ticks",
+            "time",
+            "unix_ns",
+            "cycles",
+            "core",
+            "node",
+            "tid",
+            "pid",
+            "thread",
+            "process",
+            "category",
+            "priority",
+            "message",
+            "template",
+            "event",
+            "definition",
         ] {
             unknown[field] = Json::Null;
         }
@@ -309,7 +323,7 @@ fn what_is_not_known_is_null() {
         assert_eq!(
             json[3],
             with(json!({
-                "unix_ns": "3", "time": time(3), "tid": 5, "ticks": 100, "event": 6,
+                "unix_ns": "3", "time": time(3), "tid": 5, "ticks": 100, "definition": 6,
                 "priority": "error",
                 "args": { "0": 10, "1": -20 },
             }))

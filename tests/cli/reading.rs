@@ -116,7 +116,7 @@ fn dump_json_tells_everything_about_an_event() {
         (&json!("error"), &json!("warning"))
     );
     assert_eq!(warn["template"], "only $left left\nA second line of prose.");
-    assert_eq!(fail["event"], events.fail.0);
+    assert_eq!(fail["definition"], events.fail.0);
     assert_eq!(fail["pid"], std::process::id());
     assert_eq!(fail["tid"], gettid());
     assert_eq!(fail["thread"], thread_name());
@@ -326,8 +326,8 @@ fn info_tells_what_is_there() {
     assert_eq!(info["path"], name.path());
     assert_eq!(info["snapshot"], false);
     assert_eq!(info["entries"], 1024);
-    assert_eq!(info["events_written"], 5000);
-    let held = info["events_held"].as_u64().unwrap();
+    assert_eq!(info["entries_written"], 5000);
+    let held = info["entries_held"].as_u64().unwrap();
     assert!((512..=1024).contains(&held), "{held}");
     assert_eq!(
         (&info["level"], &info["sampled_level"]),
@@ -388,7 +388,7 @@ fn list_shows_who_writes_and_how_full() {
         .iter()
         .find(|object| object["path"] == name.path())
         .unwrap();
-    assert_eq!(object["events_held"], 128);
+    assert_eq!(object["entries_held"], 128);
     drop(tl);
     assert!(find(&succeed(&["list"]).stdout).contains(&"none;".into()));
 }

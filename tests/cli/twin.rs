@@ -285,7 +285,8 @@ impl Row<'_> {
             ),
             ("message", json(self.message())),
             ("template", json(definition.map(|d| &d.message))),
-            ("event", json(id.0)),
+            ("event", json(definition.map(|d| d.name()))),
+            ("definition", json(id.0)),
             ("args", format!("{{{}}}", args.join(","))),
         ];
         let fields = fields.map(|(name, value)| format!("\"{name}\":{value}"));

@@ -232,7 +232,7 @@ fn an_independent_reader_agrees(saved: &str, count: usize) {
     for (found, wanted) in found.iter().zip(&wanted) {
         let (args, dumped) = (&found["args"], &wanted["args"]);
         assert!(same(args, dumped), "{args:.300}\n{dumped:.300}");
-        for column in ["cut", "template", "event", "ticks"] {
+        for column in ["cut", "template", "definition", "ticks"] {
             assert_eq!(found[column], wanted[column], "{column} of {args:.300}");
         }
     }

@@ -69,7 +69,7 @@ fn no_event_is_lost_while_a_timeline_is_closed() {
         let logged = said.strip_prefix("closed: ").unwrap().trim();
         let logged: u64 = logged.parse().unwrap();
         let info = info(&dir.path().join("ring"));
-        let [written, dropped] = [&info["events_written"], &info["dropped"]["total"]];
+        let [written, dropped] = [&info["entries_written"], &info["dropped"]["total"]];
         let known = written.as_u64().unwrap() + dropped.as_u64().unwrap();
         assert!((logged - 4..=logged).contains(&known), "{logged} {known}");
     }

@@ -417,7 +417,7 @@ class Timeline:
             "priority": priority,
             "message": printf(message, values) if kind == 2 else render(message, values),
             "template": message,
-            "event": event,
+            "definition": event,
             "args": list(map(plain, values)) if kind == 2 else dict(zip(by_name, named)),
         }
         if thread and thread["executable"]:

@@ -228,9 +228,9 @@ fn object(definition: &Definition, held: &EventCounts) -> Value {
         .map(|(name, kind)| json!({ "name": name, "type": kind }));
     let channels = definition.channels.split('|');
     json!({
-        "event": definition.id.0,
+        "event": definition.name(),
+        "definition": definition.id.0,
         "category": definition.category,
-        "name": definition.name(),
         "priority": definition.priority.map(|priority| priority.name()),
         "important": held.important(definition),
         "message": definition.summary(),

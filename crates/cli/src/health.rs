@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use timeline::files::folder_of;
 use timeline_archive::Archive;
 use timeline_reading::{Holder, Log, Stream};
 
@@ -88,18 +89,12 @@ pub fn missed(counted: u64, unknown: u64) -> String {
 /// Refuses to write a file into the directory of the archive, which would then hold its events
 /// twice.
 pub fn refuse_own_file(archive: &Path, out: &Path) -> Result {
-    let folder = out
-        .parent()
-        .map(|folder| match folder.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => folder,
-        });
     let same = |one: &Path, other: &Path| {
         one.canonicalize()
             .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
     };
     let is_one_of_it = out.extension().is_some_and(|extension| extension == "tla");
-    if is_one_of_it && folder.is_some_and(|folder| same(archive, folder)) {
+    if is_one_of_it && same(archive, folder_of(out)) {
         let (out, archive) = (out.display(), archive.display());
         return Err(Failure::Message(format!(
             "{out} would become one of the files of {archive}, which would then hold its events \

@@ -1,10 +1,11 @@
 //! `timeline save`: copies a timeline or an archive to a file.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use timeline::live_file;
+use timeline::layout::MAGIC;
+use timeline::{live_file, looks_like};
 use timeline_archive::Archive;
 use timeline_reading::{Extent, Holder, Log};
 use timeline_search::Query;
@@ -93,16 +94,42 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    if args.target.was_chosen() && live_file(&args.file).is_some() {
-        let name = args.file.display();
-        return Err(Failure::misuse(format!(
-            "the FILE to write is missing: {name} is a name in shared memory"
-        )));
+    if args.target.was_chosen() {
+        refuse_log(&args.file)?;
     }
     if args.file == Path::new("-") {
         return to_standard_output(args);
     }
     to_file(args, &args.file)
+}
+
+/// Refuses a FILE that was meant as PATH, where no other was given.
+fn refuse_log(file: &Path) -> Result {
+    let what = match live_file(file) {
+        Some(_) => "is a name in shared memory",
+        None if file.exists() => "exists already",
+        None => return Ok(()),
+    };
+    let file = file.display();
+    Err(Failure::misuse(format!(
+        "the FILE to write is missing: {file} {what}; write `timeline save PATH FILE`"
+    )))
+}
+
+/// Refuses to replace a file that holds something else than what is saved, which begins with
+/// `magic`.
+fn refuse_other(file: &Path, magic: &[u8], what: &str) -> Result {
+    let mut beginning = Vec::new();
+    // What cannot be read is left to whoever writes it.
+    let read = File::open(file).and_then(|file| file.take(8).read_to_end(&mut beginning));
+    let is_own = beginning.is_empty() || beginning.starts_with(magic);
+    if read.is_err() || is_own || !file.is_file() {
+        return Ok(());
+    }
+    let (file, found) = (file.display(), looks_like(&beginning));
+    Err(Failure::Message(format!(
+        "{file} was not replaced by {what}: it is {found}; name another FILE, or remove it first"
+    )))
 }
 
 /// Saves to a file that nobody else sees, and writes that, because a snapshot is not written in the
@@ -139,6 +166,7 @@ fn to_file(args: &Args, file: &Path) -> Result {
     let log = args.target.open(Extent::Whole)?;
     match log.holder() {
         Holder::Ring(at) => {
+            refuse_other(file, &MAGIC, "a snapshot of a timeline")?;
             let is_all = query.is_empty();
             let saved = match is_all {
                 true => at.save(file)?,
@@ -166,6 +194,15 @@ fn to_file(args: &Args, file: &Path) -> Result {
 fn save(log: &Log, archive: &Archive, query: &Query, args: &Args, file: &Path) -> Result {
     health::refuse_own_file(args.target.path(), file)?;
     health::refuse_empty(args.target.path(), archive)?;
+    if live_file(file).is_some() {
+        let file = file.display();
+        return Err(Failure::Message(format!(
+            "{file} is a name in shared memory, which is for timelines, and not for the archive \
+             {}; name a file: .{file}.tla",
+            args.target.path().display()
+        )));
+    }
+    refuse_other(file, &timeline_archive::MAGIC, "an archive")?;
     if !query.is_empty() {
         let saved = archive.save_where(file, &mut query.on(archive))?;
         let left_out = things(saved.left_out, "event");

@@ -2,14 +2,16 @@
 //!
 //! They are opened once, asked once, and shown in one way. A [`Log`] is opened by its path. A
 //! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`LogMerge`] is
-//! the stream of several logs. What came of reading is an [`Outcome`]. [`json`] is the one
+//! the stream of several logs. What came of reading is an [`Outcome`]. [`DefinitionView`] and
+//! [`StackEntry`] say what is known of an event, wherever it is shown. [`json`] is the one
 //! conversion of a value to JSON.
 //!
 //! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
 //! through and counts what is missing before the others, events_of.rs chooses the events of some
 //! definitions; durations/ adds how long spans took. event_time.rs says when an event was logged,
 //! programs.rs by which program, unknown.rs which names in filters are nowhere, and error.rs why a
-//! log cannot be opened. visit.rs counts events of archives by their columns.
+//! log cannot be opened. view/ is what is shown of an event. visit.rs counts events of archives by their
+//! columns.
 //!
 //! # Example
 //! ```
@@ -33,6 +35,7 @@ mod request;
 mod sieve;
 mod stream;
 mod unknown;
+mod view;
 mod visit;
 
 pub use durations::SpanPairer;
@@ -46,4 +49,5 @@ pub use request::Request;
 pub use sieve::Sieve;
 pub use stream::{Outcome, Stream};
 pub use unknown::{unknown_definitions, unknown_names, unknown_threads};
+pub use view::{DefinitionView, StackEntry, stack_entries};
 pub use visit::{EventOrigin, EventSummary, Visitor, visit};

@@ -39,10 +39,16 @@ impl Served {
 
     /// Serves with this directory for temporary files.
     pub fn begin_in(temporary: &Path, address: &str, words: &[&str]) -> Served {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_timeline"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        command.env("TMPDIR", temporary);
+        Served::begin_by(command, address, words)
+    }
+
+    /// Serves by a command without words yet: in a directory of its own, or as another user.
+    pub fn begin_by(mut command: Command, address: &str, words: &[&str]) -> Served {
+        let mut process = command
             .args(["serve", "--listen", address])
             .args(words)
-            .env("TMPDIR", temporary)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -13,8 +13,10 @@ mod live;
 mod long_spans;
 mod page;
 mod readers;
+mod relative;
 mod same;
 mod scratch;
+mod stacks;
 mod unknown_process;
 mod unmatched;
 

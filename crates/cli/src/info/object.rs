@@ -74,15 +74,15 @@ fn held_object(info: &Info) -> Value {
         .complete_since
         .filter(|since| Some(*since) <= info.newest_ticks);
     json!({
-        "events_written": info.entries_written,
-        "events_held": info.entries_held,
+        "entries_written": info.entries_written,
+        "entries_held": info.entries_held,
         "important_used": info.important_used,
         "important_capacity": info.important_capacity,
         "oldest_ticks": info.oldest_ticks.map(whole_number),
         "newest_ticks": info.newest_ticks.map(whole_number),
         "complete_since": since_known(info).map(|nanos| clock.format(nanos).to_string()),
         "complete_since_ticks": complete_since.map(whole_number),
-        "events_older": info.entries_older,
+        "entries_older": info.entries_older,
         "complete_seconds": complete_part(info).map(|(reach, _)| reach.as_secs_f64()),
         "dropped": dropped_object(&info.dropped),
     })

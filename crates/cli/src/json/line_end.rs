@@ -1,14 +1,15 @@
 //! Writes the end of an event's line in JSON, from its category on.
 
 use serde_json::{Map, json};
-use timeline::dump::{Template, Text, frames};
+use timeline::dump::{Template, Text};
 use timeline::{
-    Definition, Event, FieldType, Layout, Property, Source, SourcePlace, Syntax, Value,
+    Definition, Event, FieldType, Layout, Priority, Property, Source, SourcePlace, Syntax, Value,
 };
 use timeline_reading::json::{EXACT, push_quoted, push_value, to_string};
+use timeline_reading::{DefinitionView, StackEntry, stack_entries};
 
 use super::symbols::JsonSymbols;
-use super::{category, or_null, own_number, priority, quoted, unique_names, unquoted};
+use super::{or_null, quoted, unique_names, unquoted};
 
 /// The end of the lines of one definition: what they have in common, and which values they have.
 pub struct LineEnd<'a> {
@@ -40,8 +41,8 @@ fn place(definition: &Definition) -> String {
     if definition.syntax != Syntax::Printf && definition.file.is_none() {
         return String::new();
     }
-    let file = or_null(definition.file.as_deref());
-    let line = or_null(definition.line);
+    let place = DefinitionView::new(Some(definition)).statement();
+    let (file, line) = (or_null(place.file), or_null(place.line));
     format!(",\"file\":{file},\"line\":{line}")
 }
 
@@ -62,12 +63,12 @@ fn own_place(properties: &[Property], values: &[Value]) -> String {
 /// The channels of a definition, and the types that its properties say, as far as there are any.
 fn more(definition: &Definition) -> String {
     let mut text = String::new();
-    if !definition.channels.is_empty() {
-        let names: Vec<&str> = definition.channels.split('|').collect();
-        text += &format!(",\"channels\":{}", to_string(&names));
+    let view = DefinitionView::new(Some(definition));
+    let channels: Vec<&str> = view.channels().collect();
+    if !channels.is_empty() {
+        text += &format!(",\"channels\":{}", to_string(&channels));
     }
-    let object = definition.object.iter().filter(|_| !definition.is_lost);
-    let properties = object.flat_map(|object| object.properties());
+    let properties = view.object().map_or(&[][..], |object| object.properties());
     let names = unique_names(definition.arguments());
     // As among the values, where another one may have its name.
     let name = |one: &Property| {
@@ -75,6 +76,7 @@ fn more(definition: &Definition) -> String {
         own.unwrap_or(&one.name).clone()
     };
     let kinds: Map<String, serde_json::Value> = properties
+        .iter()
         .map(|one| (name(one), one.kind.clone().into()))
         .collect();
     if !kinds.is_empty() {
@@ -86,41 +88,34 @@ fn more(definition: &Definition) -> String {
 impl<'a> LineEnd<'a> {
     /// Of the events of this number.
     pub fn new(event: u32, definition: Option<&'a Definition>) -> LineEnd<'a> {
-        let is_lost = definition.is_none_or(|definition| definition.is_lost);
+        let view = DefinitionView::new(definition);
         let is_printf =
             definition.is_some_and(|d| d.syntax == Syntax::Printf && d.object.is_none());
-        // If a message was lost, it is null, unless its text is still known.
-        let known = definition.filter(|definition| !is_lost || !definition.message.is_empty());
-        let template = or_null(known.map(|definition| &definition.message));
-        let id = definition.map_or(event.to_string(), own_number);
-        let defined = definition.filter(|_| !is_printf && !is_lost);
+        let template = or_null(view.template());
+        let id = definition.map_or(event.to_string(), |_| or_null(view.number()));
+        let defined = view.whole().filter(|_| !is_printf);
         let names = unique_names(defined.into_iter().flat_map(Definition::arguments));
         let kinds = defined.into_iter().flat_map(Definition::fields);
         let names = names.iter().map(|name| quoted(name));
-        let object = defined.and_then(|definition| definition.object.as_deref());
-        let properties = object.map_or(&[][..], |object| object.properties());
-        let names_place =
-            |one: &Property| ["SourceFile", "LineNumber", "ColumnNumber"].contains(&&*one.kind);
         let mut end = LineEnd {
-            layout: definition.map_or_else(Layout::unknown, Layout::of),
+            layout: view.layout(),
             head: format!(
                 ",\"category\":{},\"priority\":{},\"message\":",
-                definition.map_or("null".into(), category),
-                definition.map_or("null".into(), priority),
+                or_null(view.category()),
+                or_null(view.priority().map(Priority::name)),
             ),
-            has_message: known.is_some(),
+            // A lost message is null, unless its text is still known.
+            has_message: view.template().is_some(),
             middle: format!(
-                ",\"template\":{template},\"event\":{id},\"args\":{}",
+                ",\"template\":{template},\"event\":{},\"definition\":{id},\"args\":{}",
+                or_null(view.name()),
                 if is_printf { '[' } else { '{' }
             ),
             fields: names.zip(kinds.map(|field| field.kind)).collect(),
             has_names: !is_printf,
             close: if is_printf { ']' } else { '}' },
             place: definition.map_or_else(String::new, place),
-            properties: match properties.iter().any(names_place) {
-                true => properties,
-                false => &[],
-            },
+            properties: view.place_properties(),
             tail: definition.map_or_else(String::new, more),
             filled: None,
         };
@@ -245,27 +240,30 @@ impl LineEnd<'_> {
 
 /// The call stack as a list of objects: one for each function, also for one that was inlined.
 fn backtrace(source: &dyn Source, event: &Event) -> String {
-    let mut all = Vec::new();
-    for frame in frames(source, event) {
-        let address = frame.address;
-        for called in &frame.inlined {
-            all.push(json!({
-                "address": address,
-                "function": called.name,
+    let object = |entry: StackEntry| {
+        let (file, line) = entry.source.map(|at| (at.file, at.line)).unzip();
+        match entry.is_inlined {
+            true => json!({
+                "address": entry.address,
+                "function": entry.function,
                 "inlined": true,
-                "file": called.source.as_ref().map(|source| &source.file),
-                "line": called.source.as_ref().map(|source| source.line),
-            }));
+                "file": file,
+                "line": line,
+            }),
+            false => json!({
+                "address": entry.address,
+                "function": entry.function,
+                "offset": entry.offset,
+                "object": entry.object,
+                "base": entry.base,
+                "file": file,
+                "line": line,
+            }),
         }
-        all.push(json!({
-            "address": address,
-            "function": frame.name,
-            "offset": frame.start.and_then(|start| address.checked_sub(start)),
-            "object": frame.file,
-            "base": frame.base,
-            "file": frame.source.as_ref().map(|source| &source.file),
-            "line": frame.source.as_ref().map(|source| source.line),
-        }));
-    }
+    };
+    let all: Vec<_> = stack_entries(source, event)
+        .into_iter()
+        .map(object)
+        .collect();
     to_string(&all)
 }

@@ -5,6 +5,7 @@ use timeline::{
     Definition, Event, Format, FormatPart, Layout, Object, ObjectPart, PerEvent, Priority, Source,
     Syntax, TemplatePiece, Value, pieces,
 };
+use timeline_reading::DefinitionView;
 use timeline_reading::json::{push_quoted, write_object};
 use timeline_search::{line_count, message_lines};
 
@@ -244,11 +245,8 @@ impl<'a> EventPlan<'a> {
             add("line", "LineNumber", line);
         }
         place += "}";
-        let object = definition.and_then(|definition| {
-            let object = definition.object.as_deref();
-            let object = object.filter(|_| !definition.is_lost);
-            Some((object?, Layout::of(definition)))
-        });
+        let view = DefinitionView::new(definition);
+        let object = view.object().map(|object| (object, view.layout()));
         EventPlan {
             object,
             head: format!(

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use timeline::{
-    Definition, Event, EventId, Interpolation, PerEvent, Source, Thread,
+    Event, Interpolation, PerEvent, Source, Thread,
     dump::{Messages, Template, Text},
 };
 use timeline_reading::Programs;
@@ -34,7 +34,7 @@ pub use log_lines::LogLines;
 /// event; duration, the nanoseconds of the span that it ends, if that is known; core; node; tid;
 /// pid; thread; process; executable, the path of its file, if that is known; category; priority;
 /// message, the first line with its arguments filled in; template, the whole message as it was
-/// defined; event, the number of its definition; args, the arguments by name, or by "0", "1" and so
+/// defined; event, the name of the event; definition, its number; args, the arguments by name, or by "0", "1" and so
 /// on where the message was lost. An event with a printf format has its values in order as args.
 /// One of a statement has its file and line, and one of channels has these. One of JSON has the
 /// file, line, column and depotPath that its properties name, and types, the $type of each property
@@ -202,19 +202,6 @@ fn program(programs: Option<Programs>, event: &Event) -> String {
         let timeline = or_null(program.and_then(|program| program.timeline.as_ref()));
         format!(",\"host\":{host},\"timeline\":{timeline}")
     })
-}
-
-fn category(definition: &Definition) -> String {
-    let category = &definition.category;
-    or_null((!category.is_empty()).then_some(category))
-}
-
-fn priority(definition: &Definition) -> String {
-    or_null(definition.priority.map(|priority| priority.name()))
-}
-
-fn own_number(definition: &Definition) -> String {
-    or_null((definition.id != EventId::NEVER).then_some(definition.id.0))
 }
 
 fn or_null<T: Serialize>(value: Option<T>) -> String {

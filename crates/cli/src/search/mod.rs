@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use timeline::{Attached, Order};
 use timeline_archive::Select;
-use timeline_reading::{Extent, Log, Request, Stream};
+use timeline_reading::{Extent, Log, Request, Stream, begins_like_archive};
 use timeline_search::{Case, Index, Needle, PageSelection, Query, ReadCounter};
 
 use crate::args::{ANY, Example, number};
@@ -235,6 +235,11 @@ fn run(args: &Args) -> Result {
     let query = args.filters.query();
     let mut found = 0;
     let mut out = output::stdout();
+    if let ([], Some(what)) = (paths, kind_of(wanted.as_ref())) {
+        return Err(Failure::misuse(format!(
+            "the QUERY is missing: {wanted} is {what}; write `timeline search PATH QUERY`"
+        )));
+    }
     // All are opened before anything is printed.
     let targets = targets(paths)?;
     let extent = match args.no_index {
@@ -261,6 +266,15 @@ fn run(args: &Args) -> Result {
     match found {
         0 => Err(Failure::NothingFound),
         _ => Ok(()),
+    }
+}
+
+/// What a word is that was given as QUERY, if it can be read.
+fn kind_of(word: &Path) -> Option<&'static str> {
+    match () {
+        () if begins_like_archive(word) => Some("an archive"),
+        () if Attached::open(word).is_ok() => Some("a timeline"),
+        () => None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
+use timeline::files::folder_of;
 use timeline_archive::{Archive, Watched};
 
 use super::containment::{has_links, is_same, open_in, path_of};
@@ -297,7 +298,10 @@ impl LogHandle {
         if missing > WORTHWHILE && state.beside.is_none() && !can_write_beside(path) {
             let folder = self.scratch.folder("make a directory for an index")?;
             let linked = link_in(&folder, &self.found.path);
-            std::os::unix::fs::symlink(path, &linked)
+            // A link in another directory leads nowhere if its target is relative.
+            let target = std::path::absolute(path);
+            target
+                .and_then(|target| std::os::unix::fs::symlink(target, &linked))
                 .map_err(|error| Error::io("make a link to an archive", error))?;
             state.beside = Some(folder);
             let place = ArchivePlace {
@@ -342,10 +346,10 @@ fn is_growing(archive: &Archive) -> bool {
 /// Whether an index can be written beside an archive. That of a directory lies in it.
 fn can_write_beside(path: &Path) -> bool {
     let folder = match path.is_dir() {
-        true => Some(path),
-        false => path.parent(),
+        true => path,
+        false => folder_of(path),
     };
-    folder.is_some_and(|folder| nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK).is_ok())
+    nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK).is_ok()
 }
 
 fn link_in(folder: &TempDir, path: &Path) -> PathBuf {

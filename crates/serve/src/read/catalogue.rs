@@ -1,12 +1,12 @@
 //! Lists the definitions and the threads of a log.
 
 use serde::Serialize;
-use timeline::{Definition, EventId, ProcessExecutable, Source, Thread};
+use timeline::{Definition, EventId, Priority, ProcessExecutable, Source, Thread};
+use timeline_reading::DefinitionView;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::details::{channels, unit};
-use super::events::{category, priority};
+use super::details::unit;
 use super::summary::LogSummary;
 use crate::error::Result;
 use crate::logs::Version;
@@ -116,18 +116,18 @@ pub fn definitions(version: &Version, cancel: &Cancel) -> Result<Vec<DefinitionO
 }
 
 fn object(definition: &Definition) -> DefinitionObject {
-    let text = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let view = DefinitionView::new(Some(definition));
     let number = match definition.id {
         EventId::NEVER => 0,
         EventId(number) => number,
     };
     DefinitionObject {
         definition: number,
-        event: text(&definition.name()),
-        category: category(definition),
-        priority: priority(Some(definition)),
+        event: view.name(),
+        category: view.category().map(String::from),
+        priority: view.priority().map(Priority::name),
         message: definition.summary().to_string(),
-        prose: text(definition.prose()),
+        prose: view.prose().map(String::from),
         fields: definition
             .fields()
             .map(|field| FieldObject {
@@ -138,7 +138,7 @@ fn object(definition: &Definition) -> DefinitionObject {
             .collect(),
         file: definition.file.clone(),
         source_line: definition.line,
-        channels: channels(definition),
+        channels: view.channels().map(String::from).collect(),
     }
 }
 

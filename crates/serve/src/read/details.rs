@@ -1,12 +1,11 @@
 //! Shows all that is known of one event.
 
 use serde::Serialize;
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
-use timeline::dump::{self, Text};
-use timeline::symbols::demangled;
-use timeline::{Definition, Event, FieldType, Layout, Source, SourceLine, SourcePlace, Value};
-use timeline_reading::json::{self, write_object};
+use timeline::dump::{Messages, Text};
+use timeline::{Event, FieldType, Source, Value};
+use timeline_reading::json::{self, Members, write_object};
+use timeline_reading::{DefinitionView, StackEntry, stack_entries};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -50,7 +49,7 @@ pub struct Details {
     /// The properties of an event that was imported from JSON, as they stood there; of an event of
     /// several lines, those of all. If a name has several values, the second is `name_2`.
     #[schema(value_type = Option<serde_json::Value>)]
-    pub properties: Option<Json>,
+    pub properties: Option<Box<RawValue>>,
     /// The machine it was recorded on, if an archive says so.
     pub host: Option<String>,
     /// The timeline it was recorded from, if an archive says so.
@@ -98,23 +97,25 @@ pub struct StackFrame {
 pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details> {
     let (event, first) = event_at(version, line, cancel)?;
     let archive = &version.archive;
-    let definition = archive.definition(event.id);
+    let definition = DefinitionView::new(archive.definition(event.id));
     let program = archive.program(event.thread);
-    let place = place(&event, definition);
-    let text = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let place = definition.place(&event);
     Ok(Details {
         ticks: (event.ticks != 0).then(|| event.ticks.to_string()),
-        node: (event.node != u16::MAX).then_some(event.node),
+        node: event.known_node(),
         group: archive.thread(&event).and_then(|thread| thread.group),
         fields: fields(&event, definition),
-        template: definition.and_then(|definition| text(&definition.message)),
-        prose: definition.and_then(|definition| text(definition.prose())),
+        template: definition.template().map(String::from),
+        prose: definition.prose().map(String::from),
         file: place.file,
         source_line: place.line,
         column: place.column,
         depot_path: place.depot_path,
-        channels: definition.map(channels).unwrap_or_default(),
-        backtrace: backtrace(version, &event),
+        channels: definition.channels().map(String::from).collect(),
+        backtrace: stack_entries(archive, &event)
+            .into_iter()
+            .map(StackFrame::of)
+            .collect(),
         properties: properties(version, &event, definition),
         host: program.and_then(|program| program.host.clone()),
         timeline: program
@@ -122,34 +123,6 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
             .map(|name| version.shown(name)),
         event: EventObjects::new(archive).whole(&event, Some(first)),
     })
-}
-
-/// The place that an event names by its properties, or else that of its statement.
-fn place(event: &Event, definition: Option<&Definition>) -> SourcePlace {
-    let known = definition.filter(|definition| !definition.is_lost);
-    let object = known.and_then(|definition| Some((definition, definition.object.as_deref()?)));
-    let own = object.map_or_else(SourcePlace::default, |(definition, object)| {
-        let layout = Layout::of(definition);
-        let values: Vec<Value> = event.values(&layout).collect();
-        SourcePlace::of(object.properties(), &values)
-    });
-    match own == SourcePlace::default() {
-        true => SourcePlace {
-            file: definition.and_then(|definition| definition.file.clone()),
-            line: definition.and_then(|definition| definition.line),
-            ..own
-        },
-        false => own,
-    }
-}
-
-/// The channels of a definition.
-pub fn channels(definition: &Definition) -> Vec<String> {
-    let names = definition
-        .channels
-        .split('|')
-        .filter(|name| !name.is_empty());
-    names.map(String::from).collect()
 }
 
 /// The unit of values of a type.
@@ -161,10 +134,9 @@ pub fn unit(kind: FieldType) -> Option<&'static str> {
     }
 }
 
-fn fields(event: &Event, definition: Option<&Definition>) -> Vec<FieldValue> {
-    let known = definition.filter(|definition| !definition.is_lost);
-    let layout = definition.map_or_else(Layout::unknown, Layout::of);
-    let fields: Vec<_> = known.into_iter().flat_map(Definition::fields).collect();
+fn fields(event: &Event, definition: DefinitionView) -> Vec<FieldValue> {
+    let layout = definition.layout();
+    let fields: Vec<_> = definition.fields().collect();
     let value = |(place, value): (usize, Value)| {
         let field = fields.get(place).filter(|field| !field.name.is_empty());
         let kind = field.map(|field| field.kind);
@@ -193,71 +165,38 @@ fn plain(json: &RawValue) -> String {
 }
 
 /// The properties of the objects that an event was imported from.
-fn properties(version: &Version, event: &Event, definition: Option<&Definition>) -> Option<Json> {
-    let definition = definition.filter(|definition| !definition.is_lost)?;
-    let object = definition.object.as_deref()?;
-    let layout = Layout::of(definition);
+fn properties(
+    version: &Version,
+    event: &Event,
+    definition: DefinitionView,
+) -> Option<Box<RawValue>> {
+    let object = definition.object()?;
+    let layout = definition.layout();
     let values: Vec<Value> = event.values(&layout).collect();
-    let mut messages = dump::Messages::new(&version.archive);
-    let message = messages.text(event, Some(definition));
+    let mut messages = Messages::new(&version.archive);
+    let message = messages.text(event, definition.whole());
     let mut objects = Text::new();
     write_object(object, &message, &values, "", &mut objects);
     let text = String::from_utf8_lossy(objects.as_bytes());
-    let of_line = |line: &str| {
-        let mut object: Json = serde_json::from_str(line).ok()?;
-        object.get_mut("properties").map(Json::take)
-    };
+    let of_line = |line: &str| Members::parse(Members::parse(line)?.get("properties")?);
     let mut lines = text.lines().filter_map(of_line);
     let mut first = lines.next()?;
     // Several lines of one message have an object each.
-    lines.for_each(|other| add(&mut first, other));
-    Some(first)
+    lines.for_each(|other| first.merge(other));
+    RawValue::from_string(first.to_json()).ok()
 }
 
-/// Adds the properties that differ. A name that is used already becomes `name_2`, `name_3`.
-fn add(properties: &mut Json, others: Json) {
-    let (Json::Object(all), Json::Object(others)) = (properties, others) else {
-        return;
-    };
-    for (name, value) in others {
-        let mut names = (2..).map(|number| format!("{name}_{number}"));
-        let mut free = name.clone();
-        while all.get(&free).is_some_and(|known| *known != value) {
-            free = names.next().unwrap_or_default();
-        }
-        all.insert(free, value);
-    }
-}
-
-fn backtrace(version: &Version, event: &Event) -> Vec<StackFrame> {
-    let mut all = Vec::new();
-    for frame in dump::frames(&version.archive, event) {
-        let address = format!("{:#x}", frame.address);
-        let offset = frame.start;
-        let offset = offset.and_then(|start| frame.address.checked_sub(start));
-        let place = |source: Option<SourceLine>| source.map(|at| (at.file, at.line)).unzip();
-        for called in frame.inlined {
-            let (file, line) = place(called.source);
-            all.push(StackFrame {
-                address: address.clone(),
-                function: called.name.as_deref().map(demangled),
-                offset: None,
-                object: None,
-                file,
-                line,
-                inlined: true,
-            });
-        }
-        let (file, line) = place(frame.source);
-        all.push(StackFrame {
-            address,
-            function: frame.name.as_deref().map(demangled),
-            offset,
-            object: frame.file,
+impl StackFrame {
+    fn of(entry: StackEntry) -> StackFrame {
+        let (file, line) = entry.source.map(|at| (at.file, at.line)).unzip();
+        StackFrame {
+            address: format!("{:#x}", entry.address),
+            function: entry.function,
+            offset: entry.offset,
+            object: entry.object,
             file,
             line,
-            inlined: false,
-        });
+            inlined: entry.is_inlined,
+        }
     }
-    all
 }

@@ -4,8 +4,9 @@ use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use timeline::dump::Messages;
-use timeline::{Definition, Event, EventId, FieldType, Source, Syntax, TemplateField, Thread};
+use timeline::{Definition, Event, EventId, FieldType, Priority, Source, Syntax, TemplateField};
 use timeline_archive::Archive;
+use timeline_reading::DefinitionView;
 use timeline_search::{line_count, message_lines};
 use utoipa::ToSchema;
 
@@ -134,22 +135,18 @@ impl<'a> EventObjects<'a> {
         let message = self.messages.text(event, definition).into_owned();
         let moment = self.archive.time(event).map(Moment::of);
         let (time, unix_ns) = moment.map(|moment| (moment.time, moment.unix_ns)).unzip();
-        let thread = self.archive.thread(event).unwrap_or_else(|| Thread {
-            tid: event.tid,
-            ..Thread::default()
-        });
+        let thread = self.archive.thread(event).unwrap_or_default();
+        let view = DefinitionView::new(definition);
         EventObject {
             line,
             lines: line_count(&message),
             time,
             unix_ns,
-            category: definition.and_then(category),
-            priority: priority(definition),
-            event: definition
-                .map(Definition::name)
-                .filter(|name| !name.is_empty()),
+            category: view.category().map(String::from),
+            priority: view.priority().map(Priority::name),
+            event: view.name(),
             definition: event.id.0,
-            tid: thread.known_tid(),
+            tid: event.known_tid(),
             pid: thread.known_pid(),
             thread: thread.name,
             process: thread.process,
@@ -171,14 +168,4 @@ fn has_one_line(definition: &Definition) -> bool {
     };
     let is_known = definition.syntax == Syntax::Template && !definition.is_lost;
     is_known && !definition.summary().is_empty() && definition.fields().all(is_number)
-}
-
-/// The category of a definition, if it is known.
-pub fn category(definition: &Definition) -> Option<String> {
-    (!definition.category.is_empty()).then(|| definition.category.clone())
-}
-
-/// The priority of a definition, if it is known.
-pub fn priority(definition: Option<&Definition>) -> Option<&'static str> {
-    Some(definition?.priority?.name())
 }

@@ -2,10 +2,9 @@
 //! So the numbers of one version of a log are good for the next one.
 
 use rustc_hash::FxHashMap;
-use timeline::{EventId, Source, Thread, ThreadRef};
+use timeline::{EventId, Priority, Source, Thread, ThreadRef};
 use timeline_archive::Archive;
-
-use super::events::{category, priority};
+use timeline_reading::DefinitionView;
 
 /// A thread of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,13 +126,11 @@ impl<'a> NameNumbers<'a> {
         if let Some(number) = self.definitions.get(&definition) {
             return *number;
         }
-        let found = self.archive.definition(definition);
+        let view = DefinitionView::new(self.archive.definition(definition));
         let kind = EventKind {
-            category: found.and_then(category),
-            priority: priority(found),
-            name: found
-                .map(|found| found.name())
-                .filter(|name| !name.is_empty()),
+            category: view.category().map(String::from),
+            priority: view.priority().map(Priority::name),
+            name: view.name(),
         };
         let number = match self.kinds.get(&kind) {
             Some(number) => *number,
