@@ -9,8 +9,6 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, eaccess};
 
-use crate::files::folder_of;
-
 /// Where POSIX shared-memory objects live on Linux.
 pub const SHM_DIR: &str = "/dev/shm";
 
@@ -19,6 +17,23 @@ pub fn live_file(given: &Path) -> Option<PathBuf> {
     let name = given.strip_prefix("/").ok()?;
     let plain = !given.as_os_str().as_bytes()[1..].contains(&b'/');
     plain.then(|| Path::new(SHM_DIR).join(name))
+}
+
+/// The directory that has a file: `.` for a bare name, and `/` for the root itself.
+///
+/// # Example
+/// ```
+/// use std::path::Path;
+/// use timeline::files::folder_of;
+/// assert_eq!(folder_of("flight.tla".as_ref()), Path::new("."));
+/// assert_eq!(folder_of("/logs/flight.tla".as_ref()), Path::new("/logs"));
+/// ```
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => Path::new("/"),
+    }
 }
 
 /// The owner of a file, and its mode.

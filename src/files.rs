@@ -4,6 +4,7 @@ use std::fs::{File, symlink_metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+pub use crate::access::folder_of;
 use crate::error::{Error, Result};
 use crate::lifecycle;
 use crate::shm::{self, Name, Temporary};
@@ -155,23 +156,6 @@ pub struct NewFile {
     path: PathBuf,
     file: File,
     temporary: Option<Temporary>,
-}
-
-/// The directory that has a file: `.` for a bare name, and `/` for the root itself.
-///
-/// # Example
-/// ```
-/// use std::path::Path;
-/// use timeline::files::folder_of;
-/// assert_eq!(folder_of("flight.tla".as_ref()), Path::new("."));
-/// assert_eq!(folder_of("/logs/flight.tla".as_ref()), Path::new("/logs"));
-/// ```
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
-        None => Path::new("/"),
-    }
 }
 
 impl NewFile {

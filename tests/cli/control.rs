@@ -206,7 +206,7 @@ fn sample_raises_the_level_and_any_signal_restores_it() {
         let name = Name::new(&format!("sample-{signal}"));
         let tl = name.create(256);
         let events = Events::define(&tl);
-        tl.priority(Level::from(Priority::Warning)).unwrap();
+        tl.switch(&"warning,disk=info".parse().unwrap()).unwrap();
         let sample = Running::start(&[
             "sample",
             name.path(),
@@ -225,7 +225,7 @@ fn sample_raises_the_level_and_any_signal_restores_it() {
         assert!(stdout.is_empty());
         assert!(stderr[0].contains("all for 1 ms every 3 ms"), "{stderr:?}");
         assert!(
-            stderr[1].ends_with("the level is warning again"),
+            stderr[1].ends_with("the level is warning,disk=info again"),
             "{stderr:?}"
         );
         assert_eq!(tl.level(), Level::from(Priority::Warning));

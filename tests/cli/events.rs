@@ -208,7 +208,7 @@ fn catalogues_are_checked_and_define_their_events() {
     let found = objects(name.path());
     for (event, name) in found[2..].iter().zip(span) {
         assert_eq!(
-            (&event["name"], &event["prose"]),
+            (&event["event"], &event["prose"]),
             (&json!(name), &json!("A turn."))
         );
         assert_eq!(event["fields"][0]["name"], "n");

@@ -214,6 +214,29 @@ fn the_only_timeline_need_not_be_named() {
         ran.stderr.contains("the FILE to write is missing"),
         "{ran:?}"
     );
+    // A word that may be the PATH is not written to.
+    let kept = std::fs::read(directory.path().join("kept.tla")).unwrap();
+    for verb in ["save kept.tla", "save kept.timeline"] {
+        let ran = alone(&format!("{demo}timeline {verb}"), directory.path()).unwrap();
+        let told = "exists already; write `timeline save PATH FILE`";
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(told),
+            "{verb}: {ran:?}"
+        );
+    }
+    assert_eq!(
+        std::fs::read(directory.path().join("kept.tla")).unwrap(),
+        kept
+    );
+    // Nor is it what is searched for.
+    for (query, what) in [("/only", "a timeline"), ("kept.tla", "an archive")] {
+        let ran = alone(&format!("{demo}timeline search {query}"), directory.path()).unwrap();
+        let told = format!("the QUERY is missing: {query} is {what}");
+        assert!(
+            ran.code == Some(2) && ran.stderr.contains(&told),
+            "{query}: {ran:?}"
+        );
+    }
 }
 
 #[test]

@@ -141,6 +141,56 @@ fn a_file_that_exists_already_is_the_same_failure_for_all() {
 }
 
 #[test]
+fn save_replaces_no_file_of_another_kind() {
+    let (name, folder) = (Name::new("kinds"), tempfile::tempdir().unwrap());
+    let [ring, archive] = files(&name, folder.path());
+    let log = folder.path().join("app.log").display().to_string();
+    fs::write(&log, "one line\n").unwrap();
+    for (path, file, what) in [
+        (name.path(), &archive, "it is an archive"),
+        (name.path(), &log, "it is text"),
+        (&archive, &ring, "it is a timeline"),
+        (&archive, &log, "it is text"),
+    ] {
+        let before = fs::read(file).unwrap();
+        let message = fail(&["save", path, file]);
+        assert!(message.contains(what), "{message}");
+        assert_eq!(fs::read(file).unwrap(), before);
+    }
+    // One that is empty holds nothing.
+    fs::write(&log, "").unwrap();
+    succeed(&["save", &archive, &log]);
+    succeed(&["save", &archive, &log]);
+
+    // Shared memory has timelines only.
+    let other = Name::new("kinds-other");
+    let message = fail(&["save", &archive, other.path()]);
+    assert!(message.contains("is a name in shared memory"), "{message}");
+    assert!(fail(&["info", other.path()]).contains("no timeline"));
+}
+
+#[test]
+fn only_archives_are_indexed() {
+    let ran = run(&["index"]);
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("<FILE|DIR>"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_recording_of_another_ring_is_told_by_the_name_that_was_given() {
+    let (name, folder) = (Name::new("other-ring"), tempfile::tempdir().unwrap());
+    let [_, archive] = files(&Name::new("other-ring-a"), folder.path());
+    // With a former run, which is asked about first.
+    drop(name.create(256));
+    let _tl = name.create(256);
+    let message = fail(&["record", "--once", name.path(), "-o", &archive]);
+    let told = format!("something other than a recording of {},", name.path());
+    assert!(message.contains(&told), "{message}");
+}
+
+#[test]
 fn words_of_other_programs_get_those_of_this_one() {
     let refused = |words: &[&str]| {
         let ran = run(words);

@@ -28,8 +28,9 @@ use crate::verb::Verb;
 /// long recording need not wait.
 #[derive(clap::Args)]
 pub struct Args {
-    #[command(flatten)]
-    target: Target,
+    /// Archive to index: a file, or a directory of rotated files
+    #[arg(value_name = "FILE|DIR")]
+    path: PathBuf,
 
     /// Go on while the archive is recorded
     #[arg(short, long)]
@@ -101,16 +102,17 @@ fn run(args: &Args) -> Result {
 }
 
 fn open(args: &Args) -> Result<Archive> {
-    if args.target.path() == Path::new("-") {
+    if args.path == Path::new("-") {
         return Err(Failure::misuse(
             "- has no index, which lies beside a file: expected the file of an archive",
         ));
     }
-    match args.target.open(Extent::Whole)?.into_holder() {
+    let target = Target::named(args.path.clone());
+    match target.open(Extent::Whole)?.into_holder() {
         Holder::Archive(archive) => Ok(*archive),
         Holder::Ring(_) => Err(Failure::Message(format!(
             "{} is a timeline; only archives have an index, because a ring changes all the time",
-            args.target.path().display()
+            args.path.display()
         ))),
     }
 }
@@ -130,7 +132,7 @@ fn complete_unless_busy(
     index: &mut Index,
     goes_on: impl Fn() -> bool,
 ) -> Result<std::result::Result<(), (PathBuf, io::Error)>> {
-    match indexing::update(index, args.target.path(), goes_on) {
+    match indexing::update(index, &args.path, goes_on) {
         Ok(()) => Ok(Ok(())),
         Err(busy) if busy.1.kind() == io::ErrorKind::WouldBlock => Ok(Err(busy)),
         Err(failed) => Err(Failure::Message(indexing::told(&failed))),

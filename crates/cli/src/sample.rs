@@ -97,7 +97,7 @@ fn run(args: &Args) -> Result {
     result?;
     output::say(format_args!(
         "{path}: stopped, the level is {} again",
-        control.level()
+        control.rules()
     ));
     Ok(())
 }

@@ -10,8 +10,8 @@
 //! through and counts what is missing before the others, events_of.rs chooses the events of some
 //! definitions; durations/ adds how long spans took. event_time.rs says when an event was logged,
 //! programs.rs by which program, unknown.rs which names in filters are nowhere, and error.rs why a
-//! log cannot be opened. view/ is what is shown of an event. visit.rs counts events of archives by their
-//! columns.
+//! log cannot be opened. view/ is what is shown of an event. visit.rs counts events of archives by
+//! their columns.
 //!
 //! # Example
 //! ```

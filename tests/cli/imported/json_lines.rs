@@ -244,7 +244,7 @@ fn files_of_lines_of_json_and_of_text_are_in_order() {
     assert_eq!(search, parsed(MIXED.lines().next().unwrap()));
     let names = succeed(&["events", &archive, "--json"]).json();
     let mut named = names.iter();
-    let got = named.find(|event| event["name"] == "net.got").unwrap();
+    let got = named.find(|event| event["event"] == "net.got").unwrap();
     assert_eq!(got["fields"][1], json!({"name": "host", "type": "str"}));
     // Both lines of the event at second 9 are searched, and are written as two objects.
     let found = succeed(&["search", &archive, "--json", "second"]).stdout;

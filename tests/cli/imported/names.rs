@@ -18,7 +18,7 @@ fn a_name_that_is_shown_is_one_that_filters_know() {
         ran.json()
     };
     let named = of("events", &[]);
-    let names = named.iter().map(|event| event["name"].as_str().unwrap());
+    let names = named.iter().map(|event| event["event"].as_str().unwrap());
     let names: Vec<_> = names.collect();
     assert_eq!(names, ["_.INFO_server", "_.ERROR_db"]);
     for (name, count) in [("_.ERROR_db", 40), ("*INFO*", 1_960)] {

@@ -34,14 +34,15 @@ pub use log_lines::LogLines;
 /// event; duration, the nanoseconds of the span that it ends, if that is known; core; node; tid;
 /// pid; thread; process; executable, the path of its file, if that is known; category; priority;
 /// message, the first line with its arguments filled in; template, the whole message as it was
-/// defined; event, the name of the event; definition, its number; args, the arguments by name, or by "0", "1" and so
-/// on where the message was lost. An event with a printf format has its values in order as args.
-/// One of a statement has its file and line, and one of channels has these. One of JSON has the
-/// file, line, column and depotPath that its properties name, and types, the $type of each property
-/// by its name. cut names the texts and arrays that had no room as a whole, by their places for
-/// printf. An event with a call stack has backtrace, in which each address has function, offset,
-/// object, base, file and line; before it come the functions that were inlined there, with inlined:
-/// true. Behind process stand host and timeline, in an archive that holds several.
+/// defined; event, the name of the event; definition, its number; args, the arguments by name, or
+/// by "0", "1" and so on where the message was lost. An event with a printf format has its values
+/// in order as args. One of a statement has its file and line, and one of channels has these. One
+/// of JSON has the file, line, column and depotPath that its properties name, and types, the $type
+/// of each property by its name. cut names the texts and arrays that had no room as a whole, by
+/// their places for printf. An event with a call stack has backtrace, in which each address has
+/// function, offset, object, base, file and line; before it come the functions that were inlined
+/// there, with inlined: true. Behind process stand host and timeline, in an archive that holds
+/// several.
 pub struct JsonLines<'a> {
     at: &'a dyn Source,
     clock: TwoForms,

@@ -46,9 +46,10 @@ impl<'a> DefinitionView<'a> {
         self.0?.priority
     }
 
-    /// The name of its events, such as `engine.got_packet`.
+    /// The name of its events, such as `engine.got_packet`, if no part of it was lost.
     pub fn name(self) -> Option<String> {
-        self.0.map(Definition::name).filter(|name| !name.is_empty())
+        let named = self.0.filter(|definition| definition.has_name());
+        named.map(Definition::name).filter(|name| !name.is_empty())
     }
 
     /// The whole message as it was defined; of a lost one, the number of its string.

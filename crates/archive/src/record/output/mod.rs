@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use timeline::Attached;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
 use crate::record::resume::ResumeState;
 use history::{History, Resume};
@@ -112,7 +112,14 @@ impl ArchiveOutput {
     /// # Errors
     /// `Io`; `OtherRing` if the archive is of another timeline.
     pub fn continues_with(&mut self, before: &Attached, at: &Attached) -> Result<bool> {
-        let before = self.resume(before)?;
+        let before = self.resume(before).map_err(|error| match error {
+            // The run before it was not named by anybody.
+            Error::OtherRing { path, .. } => Error::OtherRing {
+                path,
+                timeline: at.path().to_path_buf(),
+            },
+            other => other,
+        })?;
         Ok(!before.is_new || (before.later && self.resume(at)?.is_new))
     }
 
