@@ -70,6 +70,33 @@ impl Select for Box<dyn Select + '_> {
     }
 }
 
+/// All events are wanted where there is none.
+impl<S: Select> Select for Option<S> {
+    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+        self.as_mut().is_none_or(|select| select.wants_unit(unit))
+    }
+
+    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
+        self.as_mut()
+            .is_none_or(|select| select.wants_block(unit, ranges))
+    }
+
+    fn choose(
+        &mut self,
+        unit: &UnitInfo,
+        columns: Option<&mut BlockColumns<'_>>,
+        places: &mut Places,
+    ) {
+        if let Some(select) = self {
+            select.choose(unit, columns, places);
+        }
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        self.as_mut().is_none_or(|select| select.wants(event))
+    }
+}
+
 /// Both must want an event. The second chooses among those that the first leaves.
 impl<A: Select, B: Select> Select for (A, B) {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {

@@ -395,14 +395,12 @@ fn search_events(
     }
     let make = || -> Box<dyn Select> {
         let filter = || needed.map(|needed| needed.on(archive));
-        match (counted, selection.clone(), filter()) {
-            (Some(counted), selection, filter) => {
+        match counted {
+            Some(counted) => {
                 let found = (!has_needle).then(|| all.on(archive));
-                Box::new(counted.select(selection, filter, found))
+                Box::new(counted.select(selection.clone(), filter(), found))
             }
-            (None, Some(selection), Some(filter)) => Box::new((selection, filter)),
-            (None, None, Some(filter)) => Box::new(filter),
-            (None, ..) => unreachable!("all events are read otherwise"),
+            None => Box::new((selection.clone(), filter())),
         }
     };
     archive.read_ahead(search.order, make, |events| {

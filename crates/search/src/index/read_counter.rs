@@ -138,15 +138,11 @@ impl CountedSelect<'_> {
 
 impl Select for CountedSelect<'_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        let selected = self.selection.as_mut();
-        let chosen = self.chosen.as_mut();
-        selected.is_none_or(|selected| selected.wants_unit(unit))
-            && chosen.is_none_or(|chosen| chosen.wants_unit(unit))
+        self.selection.wants_unit(unit) && self.chosen.wants_unit(unit)
     }
 
     fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        let chosen = self.chosen.as_mut();
-        chosen.is_none_or(|chosen| chosen.wants_block(unit, ranges))
+        self.chosen.wants_block(unit, ranges)
     }
 
     fn choose(
@@ -161,10 +157,8 @@ impl Select for CountedSelect<'_> {
             self.candidates.extend(selection.candidates(unit.number));
         }
         let events = places.wanted() as u64;
-        if let Some(chosen) = &mut self.chosen
-            && places.any()
-        {
-            chosen.choose(unit, columns, places);
+        if places.any() {
+            self.chosen.choose(unit, columns, places);
         }
         let mut state = self.counted.state();
         if state.units.insert(unit.number) {
@@ -188,7 +182,6 @@ impl Select for CountedSelect<'_> {
         let counts = &mut self.counted.state().counts;
         counts.events += 1;
         counts.made += 1;
-        let chosen = self.chosen.as_mut();
-        chosen.is_none_or(|chosen| chosen.wants(event))
+        self.chosen.wants(event)
     }
 }
