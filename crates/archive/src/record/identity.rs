@@ -10,7 +10,7 @@ use timeline::{Attached, Info, files};
 
 use crate::format::digest::first_word;
 use crate::format::preamble::Preamble;
-use crate::read::executable::open;
+use crate::read::texts::executable::open;
 
 impl Preamble {
     /// Makes the preamble of a ring, with everything that can be found out about it.

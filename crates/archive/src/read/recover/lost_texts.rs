@@ -8,7 +8,7 @@ use timeline::{Labels, ValueKind};
 
 use crate::format::digest::first_word;
 use crate::format::event::{RawDefinition, RawThread};
-use crate::read::names::Names;
+use crate::read::texts::names::Names;
 
 /// Most numbers that are looked for.
 pub const MOST: usize = 1 << 20;

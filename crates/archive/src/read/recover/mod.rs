@@ -27,9 +27,9 @@ use timeline::symbols::{ProgramFiles, is_of};
 
 use crate::format::record::Record;
 use crate::format::string::StringDefinition;
-use crate::read::archive::Archive;
-use crate::read::executable::Executable;
-use crate::read::recovery::{ExecutableSearch, Recovery};
+use crate::read::open::archive::Archive;
+use crate::read::texts::executable::Executable;
+use crate::read::texts::recovery::{ExecutableSearch, Recovery};
 use lost_texts::LostTexts;
 use texts::Budget;
 

@@ -13,7 +13,7 @@ use timeline::{Definition, Module, bounded};
 
 use super::lost_texts::LostTexts;
 use super::variants;
-use crate::read::executable::{self, Executable, Misfit};
+use crate::read::texts::executable::{self, Executable, Misfit};
 
 /// Bytes of a text that are kept: more than definitions have, so that it is seen to be cut.
 const MOST_TEXT: usize = Definition::LONGEST_TEXT + 4;

@@ -271,7 +271,7 @@ fn name_of_all_runs(at: &Attached) -> String {
 mod tests {
     use timeline::{Attached, ClockStep, Priority, Timeline};
 
-    use crate::read::archive::Archive;
+    use crate::read::open::archive::Archive;
     use crate::record::output::{ArchiveOutput, Keeping};
     use crate::record::recorder::Recorder;
     use crate::write::writer::{Form, Writer};

@@ -176,7 +176,7 @@ mod tests {
     use timeline::{Attached, Order, Passage, Priority, Timeline};
 
     use super::*;
-    use crate::read::archive::Archive;
+    use crate::read::open::archive::Archive;
     use crate::record::output::{ArchiveOutput, Keeping};
     use crate::write::writer::Form;
 

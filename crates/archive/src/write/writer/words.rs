@@ -45,7 +45,7 @@ mod tests {
     use crate::format::event::{RawDefinition, RawEvent, SingleEvent};
     use crate::format::frame::{Frames, Part};
     use crate::format::record::{Record, decode};
-    use crate::read::unpack::{IndexedEvent, UnpackedEvents, expand};
+    use crate::read::units::unpack::{IndexedEvent, UnpackedEvents, expand};
     use timeline::{AlikeEvents, LaneRun, Layout, ThreadRef, ValueKind};
 
     /// Logs an event of so many doubles.
