@@ -13,7 +13,7 @@ struct Rooms {
     order: &'static [&'static str],
 }
 
-const ROOMS: [Rooms; 2] = [
+const ROOMS: [Rooms; 3] = [
     Rooms {
         crate_folder: "crates/archive/src",
         inside: &[],
@@ -24,6 +24,21 @@ const ROOMS: [Rooms; 2] = [
         inside: &["read"],
         order: &[
             "copy", "recover", "order", "open", "choice", "units", "file", "texts", "loss",
+        ],
+    },
+    Rooms {
+        crate_folder: "src",
+        inside: &["event"],
+        order: &[
+            "catalogue",
+            "tables",
+            "control",
+            "definitions",
+            "payloads",
+            "objects",
+            "names",
+            "messages",
+            "values",
         ],
     },
 ];
