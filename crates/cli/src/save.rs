@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use timeline::live_file;
+use timeline::internal::live_file;
 use timeline_archive::Archive;
 use timeline_reading::{Extent, Holder, Log};
 use timeline_search::Query;

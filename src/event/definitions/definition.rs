@@ -45,6 +45,7 @@ pub struct Definition {
     pub channels: String,
     /// How its events stand in JSON, if an archive was made of that. Then the values have names,
     /// although the message is a format of printf.
+    #[doc(hidden)]
     pub object: Option<Box<Object>>,
 }
 

@@ -9,7 +9,8 @@ use crate::event::definitions::event_id::EventId;
 ///
 /// # Example
 /// ```
-/// use timeline::{Definition, EventId, PerEvent, Priority};
+/// use timeline::{Definition, EventId, Priority};
+/// use timeline::internal::PerEvent;
 /// let id = EventId(2);
 /// let definition = Definition::new(id, "net", Priority::Info, "sent $bytes");
 /// let mut names = PerEvent::new();

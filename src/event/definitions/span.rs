@@ -143,7 +143,8 @@ impl Definition {
     ///
     /// # Example
     /// ```
-    /// use timeline::{Definition, Edge, EventId, Pairing, Priority};
+    /// use timeline::{Definition, EventId, Pairing, Priority};
+    /// use timeline::internal::Edge;
     /// let part = |message| {
     ///     Definition::new(EventId(1), "engine", Priority::Info, message).span_part()
     /// };
@@ -153,6 +154,7 @@ impl Definition {
     /// assert_eq!((finish.edge, finish.pairing), (Edge::End, Pairing::Key));
     /// assert_eq!(part("begin $packets"), None);
     /// ```
+    #[doc(hidden)]
     pub fn span_part(&self) -> Option<SpanPart> {
         // Of two lost categories nobody knows whether they are one.
         if !self.has_name() {

@@ -15,7 +15,7 @@ const MOST: usize = 8;
 ///
 /// # Example
 /// ```
-/// use timeline::Unknown;
+/// use timeline::internal::Unknown;
 ///
 /// let names = ["engine.breath", "http.request"].map(str::to_owned);
 /// let unknown = Unknown::of("span", "engine.braeth", &names.into()).expect("it is misspelt");

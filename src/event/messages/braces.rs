@@ -15,7 +15,7 @@ pub enum BracePart<'a> {
 ///
 /// # Example
 /// ```
-/// use timeline::{BracePart::*, brace_parts};
+/// use timeline::internal::{BracePart::*, brace_parts};
 /// let parts: Option<Vec<_>> = brace_parts("took {seconds:n1}").collect();
 /// assert_eq!(parts, Some(vec![Text("took "), Place("seconds")]));
 /// ```

@@ -15,7 +15,8 @@ use crate::event::values::field::FieldType;
 ///
 /// # Example
 /// ```
-/// use timeline::{FieldType, typed_message};
+/// use timeline::FieldType;
+/// use timeline::internal::typed_message;
 /// let message = typed_message("sent $len to $host", &[FieldType::U32, FieldType::Str])?;
 /// assert_eq!(message, "sent $len:u32 to $host:str");
 /// # Ok::<(), timeline::Error>(())

@@ -31,7 +31,8 @@ pub fn first_line(message: &str) -> &str {
 ///
 /// # Example
 /// ```
-/// use timeline::{FieldType, fields};
+/// use timeline::FieldType;
+/// use timeline::internal::fields;
 /// let mut fields = fields("sent $bytes to $host:hex");
 /// assert_eq!(fields.next().map(|field| field.kind), Some(FieldType::I64));
 /// assert_eq!(fields.next().map(|field| field.kind), Some(FieldType::Hex));

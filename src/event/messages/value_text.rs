@@ -35,7 +35,8 @@ fn printed(format: &str, value: &Value) -> String {
 ///
 /// # Example
 /// ```
-/// use timeline::{Value, by_position};
+/// use timeline::Value;
+/// use timeline::internal::by_position;
 /// let mut text = String::new();
 /// let name = Value::Text { bytes: b"eth0", cut: false };
 /// by_position([Value::Int(10), name].into_iter(), &mut text)?;

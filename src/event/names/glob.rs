@@ -7,7 +7,7 @@
 ///
 /// # Example
 /// ```
-/// assert!(timeline::matches_pattern("engine.*", "engine.got_packet"));
+/// assert!(timeline::internal::matches_pattern("engine.*", "engine.got_packet"));
 /// ```
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (mut wanted, mut left) = (pattern.chars(), text.chars());

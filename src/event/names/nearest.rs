@@ -10,8 +10,8 @@ const MOST: usize = 3;
 /// # Example
 /// ```
 /// let names = ["engine.breath", "engine.app", "http.request"];
-/// assert_eq!(timeline::nearest("engine.braeth", names), ["engine.breath"]);
-/// assert!(timeline::nearest("disk.read", names).is_empty());
+/// assert_eq!(timeline::internal::nearest("engine.braeth", names), ["engine.breath"]);
+/// assert!(timeline::internal::nearest("disk.read", names).is_empty());
 /// ```
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let given: Vec<char> = given.to_lowercase().chars().collect();

@@ -20,7 +20,7 @@ const MOST_VALUES: usize = 1024;
 ///
 /// # Example
 /// ```
-/// use timeline::Object;
+/// use timeline::internal::Object;
 /// let text = r#""got %ld"{"message":$message,"properties":{"bytes":$0:i64}}"#;
 /// let object = Object::parse(text).expect("a format of objects");
 /// assert_eq!(object.format(), "got %ld");

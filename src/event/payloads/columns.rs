@@ -9,6 +9,7 @@ use crate::event::values::word::WordType;
 impl Layout {
     /// The values of several payloads, column by column. Each payload is whole and has so many
     /// bytes. There are at most [`Layout::MOST_ROWS`].
+    #[doc(hidden)]
     pub fn columns<'a>(&'a self, payloads: &'a [u8], size: usize) -> ValueColumns<'a> {
         debug_assert!(payloads.len() <= size * Layout::MOST_ROWS);
         ValueColumns {

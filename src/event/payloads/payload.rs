@@ -56,6 +56,7 @@ impl Layout {
     }
 
     /// The layout of a format of printf. If it cannot be parsed, the whole text is one value.
+    #[doc(hidden)]
     pub fn of_format(format: &Format) -> Layout {
         Layout::of_types(match format.types() {
             Some(types) => types.into_iter().map(WordType::of_conversion).collect(),
@@ -74,6 +75,7 @@ impl Layout {
     }
 
     /// The kinds of the values that each event has.
+    #[doc(hidden)]
     pub fn kinds(&self) -> impl Iterator<Item = ValueKind> {
         self.types.iter().filter_map(|word_type| word_type.kind())
     }
@@ -128,7 +130,8 @@ impl<'a> Values<'a> {
 ///
 /// # Example
 /// ```
-/// use timeline::{Value, values};
+/// use timeline::Value;
+/// use timeline::internal::values;
 /// let mut payload = Vec::new();
 /// Value::Int(-3).encode(&mut payload);
 /// Value::Text { bytes: b"eth0", cut: false }.encode(&mut payload);

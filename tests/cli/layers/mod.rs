@@ -1,11 +1,13 @@
 //! Tests the rules of the source tree.
 //! Dependencies point down only, unsafe code and atomics stay in their folders, and files say what
 //! they are for and stay short: those of Rust here, of other languages in foreign.rs. circles.rs
-//! finds files that use one another, names.rs names with two meanings, orderings.rs orderings of
-//! atomics that say nothing of a partner, page.rs has the rules of the page of `serve`, programs.rs
-//! tests that make runs, and rooms.rs has the layers inside a crate.
+//! finds files that use one another, face.rs compares what the library shows with its guide,
+//! names.rs finds names with two meanings, orderings.rs orderings of atomics that say nothing of a
+//! partner, page.rs has the rules of the page of `serve`, programs.rs tests that make runs, and
+//! rooms.rs has the layers inside a crate.
 
 mod circles;
+mod face;
 mod foreign;
 mod names;
 mod orderings;
@@ -18,7 +20,8 @@ use std::fs;
 use std::path::Path;
 
 /// The library's modules from top to bottom. A module may use those below it.
-pub const LAYERS: [&str; 23] = [
+pub const LAYERS: [&str; 24] = [
+    "internal",
     "derives",
     "dump",
     "list",

@@ -2,9 +2,8 @@
 
 use serde_json::{Map, json};
 use timeline::dump::{Template, Text, frames};
-use timeline::{
-    Definition, Event, FieldType, Layout, Property, Source, SourcePlace, Syntax, Value,
-};
+use timeline::internal::{Property, SourcePlace};
+use timeline::{Definition, Event, FieldType, Layout, Source, Syntax, Value};
 use timeline_reading::json::{EXACT, push_quoted, push_value, to_string};
 
 use super::symbols::JsonSymbols;

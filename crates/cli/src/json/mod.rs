@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use timeline::internal::PerEvent;
 use timeline::{
-    Definition, Event, EventId, Interpolation, PerEvent, Source, Thread,
+    Definition, Event, EventId, Interpolation, Source, Thread,
     dump::{Messages, Template, Text},
 };
 use timeline_reading::Programs;

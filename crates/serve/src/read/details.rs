@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use timeline::dump::{self, Text};
-use timeline::symbols::demangled;
-use timeline::{Definition, Event, FieldType, Layout, Source, SourceLine, SourcePlace, Value};
+use timeline::internal::SourcePlace;
+use timeline::internal::symbols::demangled;
+use timeline::{Definition, Event, FieldType, Layout, Source, SourceLine, Value};
 use timeline_reading::json::{self, write_object};
 use utoipa::ToSchema;
 

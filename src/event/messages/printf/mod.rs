@@ -51,7 +51,8 @@ const NO_PRECISION: u32 = 0xff_ffff;
 ///
 /// # Example
 /// ```
-/// use timeline::{Format, Value};
+/// use timeline::Value;
+/// use timeline::internal::Format;
 /// let format = Format::parse("took %5.1f ms for %s");
 /// let types = format.types().expect("each of the conversions is known");
 /// assert_eq!(types, [0xffff_ff00 | u32::from(b'd'), 0xffff_ff00 | u32::from(b's')]);

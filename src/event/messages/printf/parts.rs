@@ -12,7 +12,7 @@ use crate::event::values::word::ValueKind;
 ///
 /// # Example
 /// ```
-/// use timeline::{Format, FormatPart, ValueKind};
+/// use timeline::internal::{Format, FormatPart, ValueKind};
 /// let format = Format::parse("port %d of %s");
 /// let parts = format.parts().expect("each of the conversions is known");
 /// let [FormatPart::Text("port "), FormatPart::Value(port), _, FormatPart::Value(host)] =

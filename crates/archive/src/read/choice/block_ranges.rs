@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use timeline::{EventId, ValueKind};
+use timeline::EventId;
+use timeline::internal::ValueKind;
 
 use crate::format::ranges::{ShapeRanges, bits, decode};
 use crate::format::record;

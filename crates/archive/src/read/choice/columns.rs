@@ -7,7 +7,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use timeline::{EventId, ThreadRef, ValueKind};
+use timeline::internal::ValueKind;
+use timeline::{EventId, ThreadRef};
 
 use crate::format::block::{CORE, FIXED, HAS_CORE, MAX_ARGS, Pace, SHAPE, Shape, THREAD};
 use crate::format::event::has_payload;

@@ -1,6 +1,7 @@
 //! The values that events of a shape have in a column of a block.
 
-use timeline::{Value, ValueKind};
+use timeline::Value;
+use timeline::internal::ValueKind;
 
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;

@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use timeline::files::{Replacement, open_to_read};
+use timeline::internal::files::{Replacement, open_to_read};
 use timeline::{Event, EventId, ThreadRef};
 
 use crate::error::{Error, Result};

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use crate::format::frame::{self, Checksum};
 use crate::format::record::LossRecord;
 use crate::read::loss::coverage::LaneGap;
-use timeline::msgpack::FieldWriter;
+use timeline::internal::msgpack::FieldWriter;
 
 /// Writes one record.
 pub fn put(missed: &LossRecord, out: &mut impl Write) -> io::Result<()> {

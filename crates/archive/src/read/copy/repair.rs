@@ -4,8 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use timeline::files::{Replacement, open_to_read};
-use timeline::msgpack::FieldWriter;
+use timeline::internal::files::{Replacement, open_to_read};
+use timeline::internal::msgpack::FieldWriter;
 
 use crate::error::{Error, Result};
 use crate::format::frame::{self, Checksum};

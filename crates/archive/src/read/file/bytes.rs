@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use timeline::files;
+use timeline::internal::files;
 
 use crate::error::{Error, Result};
 use crate::format::frame::{Frames, MAX_RECORD, Part};

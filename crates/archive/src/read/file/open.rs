@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use timeline::files;
+use timeline::internal::files;
 
 use crate::error::{Error, Result};
 

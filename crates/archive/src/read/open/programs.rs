@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use timeline::Module;
-use timeline::symbols::{FileContents, ProgramFiles};
+use timeline::internal::symbols::{FileContents, ProgramFiles};
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 use timeline::Event;
-use timeline::msgpack::FieldWriter;
+use timeline::internal::msgpack::FieldWriter;
 
 use crate::format::event::{RawEvent, SingleEvent};
 use crate::format::frame::{self, Checksum, Frames, Part};

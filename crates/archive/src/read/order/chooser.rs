@@ -83,7 +83,7 @@ impl<'a> EventChooser<'a> {
 mod tests {
     use std::collections::HashMap;
 
-    use timeline::layout::words::IMPORTANT_LANE;
+    use timeline::internal::layout::words::IMPORTANT_LANE;
     use timeline::{Event, Order, Passage};
 
     use super::*;

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use timeline::{Event, files::open_to_read};
+use timeline::Event;
+use timeline::internal::files::open_to_read;
 
 use crate::error::{Error, Result};
 use crate::format::file_name::file_number;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use timeline::symbols::Symbols;
+use timeline::internal::symbols::Symbols;
 
 use crate::format::record::Record;
 use crate::format::symbol::Symbol;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use sha1::{Digest, Sha1};
-use timeline::{Labels, ValueKind};
+use timeline::Labels;
+use timeline::internal::ValueKind;
 
 use crate::format::digest::first_word;
 use crate::format::event::{RawDefinition, RawThread};

@@ -23,7 +23,7 @@ mod variants;
 use std::path::{Path, PathBuf};
 
 use timeline::Module;
-use timeline::symbols::{ProgramFiles, is_of};
+use timeline::internal::symbols::{ProgramFiles, is_of};
 
 use crate::format::record::Record;
 use crate::format::string::StringDefinition;

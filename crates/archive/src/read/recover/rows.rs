@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use timeline::{Value, ValueKind, values};
+use timeline::Value;
+use timeline::internal::{ValueKind, values};
 
 use super::lost_texts::{LostTexts, MOST, MOST_KINDS, ValueKinds, is_lost};
 use crate::format::block::Shape;

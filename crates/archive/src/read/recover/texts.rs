@@ -7,9 +7,10 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
-use timeline::executable::{MAX_EXECUTABLE, digest};
-use timeline::symbols::{ProgramFiles, is_of};
-use timeline::{Definition, Module, bounded};
+use timeline::internal::bounded;
+use timeline::internal::executable::{MAX_EXECUTABLE, digest};
+use timeline::internal::symbols::{ProgramFiles, is_of};
+use timeline::{Definition, Module};
 
 use super::lost_texts::LostTexts;
 use super::variants;

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use timeline::executable::MAX_EXECUTABLE;
-use timeline::files::open_regular;
+use timeline::internal::executable::MAX_EXECUTABLE;
+use timeline::internal::files::open_regular;
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elsa::sync::{FrozenMap, FrozenVec};
+use timeline::internal::{Object, bounded};
 use timeline::{
-    Definition, EventId, Module, Object, Priority, ProcessExecutable, Syntax, Thread, ThreadRef,
-    bounded,
+    Definition, EventId, Module, Priority, ProcessExecutable, Syntax, Thread, ThreadRef,
 };
 
 use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU64;
 
-use timeline::msgpack::{Marker, put};
-use timeline::{Encoding, Event, EventId, Passage, Payload, ThreadRef, Value, values};
+use timeline::internal::msgpack::{Marker, put};
+use timeline::internal::values;
+use timeline::{Encoding, Event, EventId, Passage, Payload, ThreadRef, Value};
 
 use crate::format::event::{RawDefinition, RawThread};
 use crate::read::loss::gaps::Gap;

@@ -161,7 +161,7 @@ mod tests {
     use crate::read::units::unpack::tests::{event, of_kinds};
     use crate::write::lines::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
     use crate::write::packer::pack;
-    use timeline::ValueKind;
+    use timeline::internal::ValueKind;
 
     /// A block of events that differ in everything. `alike`: but not in which fields they have.
     fn block(alike: bool, seed: u64) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! Reads values that are stored as their shapes state: those of imported lines, and doubles.
 
-use timeline::{Value, ValueKind};
+use timeline::Value;
+use timeline::internal::ValueKind;
 
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;

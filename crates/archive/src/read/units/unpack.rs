@@ -8,7 +8,7 @@ use crate::format::block::{
 use crate::format::event::{ArchiveEvent, RawThread, has_payload};
 use crate::format::varint::NumberReader;
 use crate::read::units::stored::{StoredValues, by_kind};
-use timeline::msgpack::all_integers;
+use timeline::internal::msgpack::all_integers;
 
 /// Expands a payload to the length that its record states, into a buffer that can be used again.
 /// Returns `None` if it is damaged.
@@ -220,7 +220,8 @@ pub(crate) mod tests {
     use crate::write::event_run::{EventRun, WordValues};
     use crate::write::interner::Interner;
     use crate::write::packer::{Packer, compress, pack};
-    use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef, Value};
+    use timeline::internal::{AlikeEvents, Format, LaneRun};
+    use timeline::{Layout, ThreadRef, Value};
 
     fn unpacked(packed: &[u8]) -> Vec<RawEvent> {
         let mut unpacked = UnpackedEvents::new(packed).expect("tables");
@@ -435,7 +436,10 @@ pub(crate) mod tests {
             text(&b"hi\0\0\0\0\0\0"[..i as usize % 9]),
             text(&b"ho\0\0\0"[..i as usize % 5]),
         ];
-        assert_eq!(timeline::values(&is.payload).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            timeline::internal::values(&is.payload).collect::<Vec<_>>(),
+            expected
+        );
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! it is neither missed nor read again by the next recorder. If no event is written for a time, the
 //! positions are written alone. A hole is written whatever is wanted, before the next frame.
 
-use timeline::{Event, PlacedEvent};
+use timeline::Event;
+use timeline::internal::PlacedEvent;
 
 use super::Recorder;
 

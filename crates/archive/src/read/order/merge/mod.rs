@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use timeline::Order;
-use timeline::layout::words::IMPORTANT_LANE;
+use timeline::internal::layout::words::IMPORTANT_LANE;
 
 use crate::read::choice::select::Select;
 use crate::read::open::archive::Archive;
