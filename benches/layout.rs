@@ -9,10 +9,11 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Barrier;
 
-use timeline::layout::Geometry;
-use timeline::layout::header::{CHECKED, Header};
-use timeline::layout::words::Cursor;
-use timeline::{DEFAULT_ENTRIES, EventId, Level, Priority, Record, Timeline, unlink};
+use timeline::internal::layout::Geometry;
+use timeline::internal::layout::header::{CHECKED, Header};
+use timeline::internal::layout::words::Cursor;
+use timeline::internal::{DEFAULT_ENTRIES, Record};
+use timeline::{EventId, Level, Priority, Timeline, unlink};
 
 const ROUNDS: usize = 25;
 const EVENTS: i64 = 400_000;

@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::io::sink;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use timeline::{Attached, DEFAULT_ENTRIES, FollowFrom, Order, Priority, Timeline, dump, unlink};
+use timeline::internal::DEFAULT_ENTRIES;
+use timeline::{Attached, FollowFrom, Order, Priority, Timeline, dump, unlink};
 
 /// A full timeline, removed when the bench ends.
 struct Full(Timeline);

@@ -24,7 +24,7 @@ pub fn live_file(given: &Path) -> Option<PathBuf> {
 /// # Example
 /// ```
 /// use std::path::Path;
-/// use timeline::files::folder_of;
+/// use timeline::internal::files::folder_of;
 /// assert_eq!(folder_of("flight.tla".as_ref()), Path::new("."));
 /// assert_eq!(folder_of("/logs/flight.tla".as_ref()), Path::new("/logs"));
 /// ```

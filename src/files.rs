@@ -16,7 +16,7 @@ pub use crate::shm::{open_as, open_regular, open_to_read, read_dir, read_to_stri
 ///
 /// ```
 /// use std::io::Write;
-/// use timeline::files::Replacement;
+/// use timeline::internal::files::Replacement;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("report");
 ///
@@ -141,7 +141,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 ///
 /// ```
 /// use std::io::Write;
-/// use timeline::files::NewFile;
+/// use timeline::internal::files::NewFile;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("report");
 ///

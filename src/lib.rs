@@ -46,22 +46,21 @@ mod error;
 #[cfg(not(loom))]
 mod event;
 #[cfg(all(feature = "digests", not(loom)))]
-pub mod executable;
+mod executable;
 #[cfg(not(loom))]
-pub mod files;
+mod files;
 #[cfg(not(loom))]
 mod info;
 #[doc(hidden)]
-pub mod layout;
+pub mod internal;
+mod layout;
 #[cfg(not(loom))]
 mod lifecycle;
 #[cfg(not(loom))]
 mod list;
 #[cfg(not(loom))]
-#[doc(hidden)]
-pub mod msgpack;
-#[doc(hidden)]
-pub mod ring;
+mod msgpack;
+mod ring;
 #[cfg(not(loom))]
 mod save;
 #[cfg(not(loom))]
@@ -74,9 +73,8 @@ mod source;
 #[doc(hidden)]
 pub mod statement;
 #[cfg(all(feature = "symbols", not(loom)))]
-pub mod symbols;
-#[doc(hidden)]
-pub mod sync;
+mod symbols;
+mod sync;
 #[cfg(not(loom))]
 mod timeline;
 
@@ -84,37 +82,30 @@ mod timeline;
 pub use self::derives::{Event, Named};
 
 #[cfg(not(loom))]
-#[doc(hidden)]
-pub use self::shm::{Record, without_cancellation};
-#[cfg(not(loom))]
 pub use self::{
-    access::{Owner, Refusal, live_file},
+    access::{Owner, Refusal},
     attached::Attached,
     clock::{ClockKind, ClockReason, ClockStep, Interpolation},
     control::{Control, Sampler},
-    error::{Error, ErrorKind, Result, User, looks_like},
+    error::{Error, ErrorKind, Result, User},
     event::{
-        Attributes, BracePart, Bytes, Catalogue, CatalogueEvent, Channel, Definition, Edge,
-        Element, EventId, FieldType, FileVersion, Format, FormatPart, FormatValue, Hex,
-        InlinedFunction, Labels, Layout, Level, Module, Nanoseconds, Object, ObjectPart,
-        ObjectValue, Pairing, PerEvent, Priority, Property, Rules, Selection, SourceLine,
-        SourcePlace, SpanKey, SpanPart, Switch, Syntax, TYPES, TemplateField, TemplatePiece,
-        UnixTime, Unknown, Value, ValueColumns, ValueKind, ValueSink, Values, argument_names,
-        bounded, brace_parts, by_position, checked_fields, fields, lay_out, matches_pattern,
-        nearest, pieces, short, typed_message, values,
+        Attributes, Bytes, CatalogueEvent, Channel, Definition, Element, EventId, FieldType,
+        FileVersion, Hex, InlinedFunction, Labels, Layout, Level, Module, Nanoseconds, Pairing,
+        Priority, Rules, Selection, SourceLine, Switch, Syntax, TemplateField, UnixTime, Value,
+        Values, lay_out,
     },
     info::{Dropped, Info},
-    layout::{Bound, DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_ARGUMENTS, MAX_FIELDS},
-    lifecycle::{is_former, name_before, remove, unlink, users},
+    layout::{Bound, MAX_ARGUMENTS},
+    lifecycle::{is_former, remove, unlink, users},
     list::{Listed, list, names},
     ring::executables::{Joined, ProcessExecutable},
     ring::roster::WriterProcess,
     ring::threads::Thread,
     save::Saved,
-    shm::{Trust, variable},
+    shm::Trust,
     source::{
-        AlikeEvents, Encoding, EntryEvent, Event, EventWords, Events, Follow, FollowFrom, Frame,
-        LaneRun, Order, Passage, Payload, PlacedEvent, Source, ThreadRef,
+        Encoding, Event, Events, Follow, FollowFrom, Frame, Order, Passage, Payload, Source,
+        ThreadRef,
     },
     statement::{Argument, Flags, Interned, Named, Wide},
     timeline::{AsyncSpan, Options, Span, SpanEvents, Timeline},

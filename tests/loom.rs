@@ -7,10 +7,10 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use timeline::layout::words::Entry;
-use timeline::ring::important::{self, ImportantRegion};
-use timeline::ring::{Storage, reader, writer};
-use timeline::sync::{AtomicU64, Ordering, fence};
+use timeline::internal::layout::words::Entry;
+use timeline::internal::ring::important::{self, ImportantRegion};
+use timeline::internal::ring::{Storage, reader, writer};
+use timeline::internal::sync::{AtomicU64, Ordering, fence};
 
 /// What is deliberately wrong with a ring.
 trait Fault: Send + Sync + 'static {
@@ -255,7 +255,7 @@ fn a_chunk_overwritten_while_it_is_read_is_not_given_out() {
 /// another writer and a reader.
 #[test]
 fn a_lane_goes_on_after_its_owner_was_killed_in_a_refill() {
-    use timeline::layout::words::{ChunkState, Cursor};
+    use timeline::internal::layout::words::{ChunkState, Cursor};
     for steps in 0..3 {
         model(1, move || {
             let ring = Tiny::<Sound>::new(2, 4, 1);
@@ -321,7 +321,7 @@ fn an_event_of_several_entries_is_seen_whole_or_not_at_all() {
 /// An append to the lane of a CPU. Whoever holds the CPU is in a section, alone; it looks around
 /// and works out what to install without holding it, as one does who may be preempted.
 fn write_on_cpu<F: Fault>(ring: &Tiny<F>, cpu: &loom::sync::Mutex<()>, lane: u32, number: u64) {
-    use timeline::layout::words::Cursor;
+    use timeline::internal::layout::words::Cursor;
     loop {
         let full = {
             let _section = cpu.lock().unwrap();

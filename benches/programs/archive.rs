@@ -29,7 +29,8 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 use measure::{arguments, cpu_ns, fail, number, ring};
-use timeline::{DEFAULT_ENTRIES, EventId, Level, Order, Priority, Timeline};
+use timeline::internal::DEFAULT_ENTRIES;
+use timeline::{EventId, Level, Order, Priority, Timeline};
 use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
 use timeline_search::{Expression, Query};
 

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use measure::{arguments, clock_loop, fail, ns_per_tick, number, rdtsc, ring};
-use timeline::{Attached, DEFAULT_ENTRIES, EventId, Order, Priority, Timeline};
+use timeline::internal::DEFAULT_ENTRIES;
+use timeline::{Attached, EventId, Order, Priority, Timeline};
 
 /// Definitions and threads of a repeat; one would be too short to time.
 const MANY: usize = 200;

@@ -75,7 +75,7 @@ impl Log {
     /// So that this process has touched all pages of the ring.
     fn warm_up(&self) {
         let events = std::env::var("BENCH_WARM_UP").ok();
-        let events = number("BENCH_WARM_UP", events, timeline::DEFAULT_ENTRIES);
+        let events = number("BENCH_WARM_UP", events, timeline::internal::DEFAULT_ENTRIES);
         for i in 0..events as i64 {
             self.timeline.log(self.four, [i, i + 1, i + 2, i + 3]);
         }

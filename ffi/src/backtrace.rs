@@ -3,7 +3,7 @@ use crate::error::{TIMELINE_OK, guard};
 use crate::stack::capture;
 use crate::writer::{WriterObject, timeline_t};
 use std::ffi::c_void;
-use timeline_core::without_cancellation;
+use timeline_core::internal::without_cancellation;
 
 /// Writes the return addresses of the calls under way, for `timeline_log_payload`.
 /// `TIMELINE_BACKTRACE` calls it.

@@ -4,7 +4,8 @@ use crate::error::{CallFailure, TIMELINE_END, TIMELINE_OK, guard, timeline_statu
 use crate::text::to_c_string;
 use crate::writer::{timeline_t, writer};
 use std::ffi::{CString, c_char};
-use timeline_core::{CatalogueEvent, EventId, without_cancellation};
+use timeline_core::internal::without_cancellation;
+use timeline_core::{CatalogueEvent, EventId};
 
 /// The events that `timeline_define_file` defined, until `timeline_catalogue_free`.
 pub struct timeline_catalogue_t {

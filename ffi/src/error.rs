@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use timeline_core::internal::without_cancellation;
 use timeline_core::statement::DefinitionFailure;
-use timeline_core::{Error, ErrorKind, without_cancellation};
+use timeline_core::{Error, ErrorKind};
 
 /// The result of a function: `TIMELINE_OK`, `TIMELINE_END`, or an error, one of `TIMELINE_E_...`.
 /// The numbers never change their meaning; later versions may add to them.

@@ -8,10 +8,8 @@ use std::collections::hash_map::Entry;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
-use timeline_core::{
-    Attached, Definition, Event, EventId, Format, Layout, MAX_FIELDS, Priority, Syntax, Values,
-    by_position,
-};
+use timeline_core::internal::{Format, MAX_FIELDS, by_position};
+use timeline_core::{Attached, Definition, Event, EventId, Layout, Priority, Syntax, Values};
 
 /// A syntax: the words of the message's first line that begin with `$` are the arguments; `args`
 /// has their words.

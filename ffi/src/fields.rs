@@ -2,7 +2,8 @@
 use crate::convert::{place, text};
 use crate::error::{TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
-use timeline_core::{Element, FieldType, MAX_FIELDS, checked_fields, fields};
+use timeline_core::internal::{MAX_FIELDS, checked_fields, fields};
+use timeline_core::{Element, FieldType};
 
 /// Signed 64-bit integer; also an argument without a type.
 pub const TIMELINE_I64: u32 = 1;

@@ -6,7 +6,8 @@ use std::ffi::c_char;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use timeline_core::{Attached, Event, Follow, FollowFrom, without_cancellation};
+use timeline_core::internal::without_cancellation;
+use timeline_core::{Attached, Event, Follow, FollowFrom};
 use timeline_latency::intervals::{HistogramShape, record};
 use timeline_latency::{Histogram, Matcher, Measure, percentile};
 

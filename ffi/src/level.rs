@@ -4,7 +4,8 @@ use crate::error::{TIMELINE_OK, guard, timeline_status_t};
 use crate::priority::{TIMELINE_NONE, level_of};
 use crate::writer::{timeline_t, writer};
 use std::ffi::c_char;
-use timeline_core::{Level, Priority, without_cancellation};
+use timeline_core::internal::without_cancellation;
+use timeline_core::{Level, Priority};
 
 fn number_of(level: Level) -> i32 {
     i32::from(level.get())

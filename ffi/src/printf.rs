@@ -11,10 +11,9 @@ use crate::writer::{WriterObject, timeline_t, writer};
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use timeline_core::internal::{Format, typed_message, without_cancellation};
 use timeline_core::statement::{DefinitionFailure, Lookup, StatementEvents};
-use timeline_core::{
-    Definition, EventId, FieldType, Format, Priority, typed_message, without_cancellation,
-};
+use timeline_core::{Definition, EventId, FieldType, Priority};
 
 /// A flag of a site and of `timeline_log_payload`: the payload begins with a call stack.
 pub const TIMELINE_SITE_BACKTRACE: u32 = 1;

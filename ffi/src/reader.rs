@@ -5,7 +5,8 @@ use crate::event::{Texts, convert, timeline_event_t};
 use std::ffi::c_char;
 use std::sync::Arc;
 use std::vec;
-use timeline_core::{Attached, Event, Events, Follow, FollowFrom, Order, without_cancellation};
+use timeline_core::internal::without_cancellation;
+use timeline_core::{Attached, Event, Events, Follow, FollowFrom, Order};
 
 /// For `timeline_events`: begin with the oldest event.
 pub const TIMELINE_OLDEST_FIRST: i32 = 0;

@@ -7,7 +7,7 @@ use crate::printf::types_of;
 use crate::priority::priority_of;
 use crate::writer::{timeline_t, writer};
 use std::ffi::c_char;
-use timeline_core::typed_message;
+use timeline_core::internal::typed_message;
 
 /// Like `timeline_define_with`, with the types of the arguments as the caller has them: an argument
 /// without a type in the message gets that of the caller, and all others must fit. For bindings to

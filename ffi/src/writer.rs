@@ -8,7 +8,8 @@ use crate::priority::priority_of;
 use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
-use timeline_core::{EventId, FieldType, Options, Timeline, fields, without_cancellation};
+use timeline_core::internal::{fields, without_cancellation};
+use timeline_core::{EventId, FieldType, Options, Timeline};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
 /// their forms with options. No other function makes one: more members follow the ones shown. These

@@ -1,8 +1,7 @@
 //! A format, and what is to be filled in: packed values, or arguments by name.
 
-use timeline::{
-    Definition, EventId, Format, Layout, Module, Priority, Value, argument_names, lay_out, values,
-};
+use timeline::internal::{Format, argument_names, values};
+use timeline::{Definition, EventId, Layout, Module, Priority, Value, lay_out};
 
 /// Bytes of the longest field: a number of a `long double`'s length, beside width and precision.
 const FIELD: usize = 2 * Format::LARGEST_FIELD as usize + 5000;

@@ -6,8 +6,8 @@
 use std::mem::offset_of;
 use std::sync::OnceLock;
 
-use timeline::layout::MAGIC;
-use timeline::layout::header::{CHECKED, Header};
+use timeline::internal::layout::MAGIC;
+use timeline::internal::layout::header::{CHECKED, Header};
 use timeline::{Attached, EventId, FollowFrom, Order, dump};
 use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 

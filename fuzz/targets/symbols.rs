@@ -1,6 +1,6 @@
 //! A program's file, or a mangled name: names for addresses, whatever stands in the file.
 
-use timeline::symbols::{FileVersion, InlinedFunction, Module, Symbols, demangled};
+use timeline::internal::symbols::{FileVersion, InlinedFunction, Module, Symbols, demangled};
 
 use super::scratch::Scratch;
 

@@ -22,7 +22,7 @@ impl Attached {
 
     /// The processes that write, and those that wrote, as long as no other process has their place.
     /// The SHA-1 of their executables is known in snapshots, and may be looked up:
-    /// [`executable::sha1_of`](crate::executable::sha1_of).
+    /// [`Attached::sha1`].
     pub fn processes(&self) -> Vec<Joined> {
         executables::table(&self.segment.map, &self.segment.geometry)
     }

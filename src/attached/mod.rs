@@ -217,6 +217,7 @@ impl Attached {
 
     /// Its important events, each with its number, in the order of time. Other readers give them as
     /// well, before all others.
+    #[doc(hidden)]
     pub fn important(&self) -> Vec<PlacedEvent> {
         self.segment
             .look(|| source::important_placed(&self.segment))

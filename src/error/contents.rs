@@ -29,7 +29,7 @@ const KNOWN: [(&[u8], &str); 12] = [
 ///
 /// # Example
 /// ```
-/// let kind = timeline::looks_like(b"\x7fELF\x02\x01\x01");
+/// let kind = timeline::internal::looks_like(b"\x7fELF\x02\x01\x01");
 /// assert_eq!(kind, "a program, a library or a core dump (ELF)");
 /// ```
 pub fn looks_like(beginning: &[u8]) -> &'static str {

@@ -31,7 +31,7 @@ const MOST: usize = 64;
 /// # Example
 /// ```
 /// use std::path::{Path, PathBuf};
-/// use timeline::name_before;
+/// use timeline::internal::name_before;
 /// assert_eq!(name_before(Path::new("/timeline.prev")), Some(Path::new("/timeline")));
 /// assert_eq!(name_before(Path::new("/timeline")), None);
 /// ```

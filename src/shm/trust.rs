@@ -57,7 +57,7 @@ pub fn others_may_cut(file: &File) -> io::Result<bool> {
 ///
 /// # Example
 /// ```
-/// assert_eq!(timeline::variable("TIMELINE_NO_SUCH_VARIABLE"), None);
+/// assert_eq!(timeline::internal::variable("TIMELINE_NO_SUCH_VARIABLE"), None);
 /// ```
 pub fn variable(name: &str) -> Option<OsString> {
     match has_rights_of_its_file() {

@@ -13,7 +13,7 @@ const MAX_MANGLED: usize = 16 << 10;
 ///
 /// # Example
 /// ```
-/// use timeline::symbols::demangled;
+/// use timeline::internal::symbols::demangled;
 /// let rust = demangled("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE");
 /// assert_eq!(rust, "core::fmt::Write::write_fmt");
 /// let cpp = demangled("_ZNSt6vectorIiSaIiEE9push_backEOi");

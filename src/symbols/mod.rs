@@ -90,7 +90,7 @@ impl Default for ReadBudget {
 ///
 /// # Example
 /// ```
-/// use timeline::symbols::{Module, Symbols};
+/// use timeline::internal::symbols::{Module, Symbols};
 /// let module = Module {
 ///     pid: 4711,
 ///     base: 0x4000_0000,

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use timeline::{EventId, FileVersion, Module, Priority, Timeline, Value, lay_out, values};
+use timeline::internal::values;
+use timeline::{EventId, FileVersion, Module, Priority, Timeline, Value, lay_out};
 use timeline_archive::{Archive, RecordedEvent};
 
 /// Far longer than anything takes: only a hang comes here.

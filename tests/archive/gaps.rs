@@ -8,9 +8,10 @@ use std::thread::scope;
 
 use nix::unistd::{Pid, gettid};
 use proptest::prelude::*;
-use timeline::layout::records::Lane;
-use timeline::layout::{Geometry, Header};
-use timeline::{Attached, Event, EventId, FollowFrom, Order, Record, Timeline};
+use timeline::internal::Record;
+use timeline::internal::layout::records::Lane;
+use timeline::internal::layout::{Geometry, Header};
+use timeline::{Attached, Event, EventId, FollowFrom, Order, Timeline};
 use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, RecordedEvent, Recorder};
 
 use crate::support::{

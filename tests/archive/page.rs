@@ -1,7 +1,8 @@
 //! Rules of docs/archive.md that are not about bytes: limits, and where a reader goes on.
 
 use serde_json::json;
-use timeline::{Definition, Format, InlinedFunction, dump};
+use timeline::internal::Format;
+use timeline::{Definition, InlinedFunction, dump};
 use timeline_archive::limits;
 
 use crate::independent::agree;

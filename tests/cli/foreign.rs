@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::unistd::{Group, User, getegid, geteuid};
 use tempfile::TempDir;
-use timeline::Record;
-use timeline::layout::words::Cursor;
-use timeline::layout::{Geometry, Header, Region, records};
+use timeline::internal::Record;
+use timeline::internal::layout::words::Cursor;
+use timeline::internal::layout::{Geometry, Header, Region, records};
 
 use crate::command::*;
 use crate::support::{Name, seal};

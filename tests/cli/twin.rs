@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use timeline::dump::{is_printable, printable, printable_line};
-use timeline::layout::Geometry;
-use timeline::layout::header::Header;
-use timeline::layout::records;
-use timeline::layout::words::{entry_head, entry_thread};
-use timeline::{Attached, Definition, Event, Order, Priority, Record, dump};
+use timeline::internal::Record;
+use timeline::internal::layout::Geometry;
+use timeline::internal::layout::header::Header;
+use timeline::internal::layout::records;
+use timeline::internal::layout::words::{entry_head, entry_thread};
+use timeline::{Attached, Definition, Event, Order, Priority, dump};
 
 use crate::command::command;
 use crate::support::{anchor, begin_snapshot, put_chunk, put_string, put_thread, seal};

@@ -211,7 +211,7 @@ fn a_wish_is_granted_once_and_changes_nothing_that_somebody_switched() {
 fn says_what_it_reads(given: &[String]) {
     let timeline = Timeline::open(&given[0]).expect("joined");
     on_air(&timeline, "itv");
-    let variable = timeline::variable("TIMELINE");
+    let variable = timeline::internal::variable("TIMELINE");
     say(format!("{variable:?} {}", in_force(&timeline)));
 }
 

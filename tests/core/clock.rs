@@ -3,8 +3,9 @@
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use timeline::layout::{Geometry, Header};
-use timeline::{Attached, Order, Record, Timeline};
+use timeline::internal::Record;
+use timeline::internal::layout::{Geometry, Header};
+use timeline::{Attached, Order, Timeline};
 
 use crate::support::{Name, arguments, attach, define};
 

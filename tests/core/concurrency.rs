@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
-use timeline::layout::Header;
+use timeline::internal::layout::Header;
 use timeline::{Attached, Event, Follow, FollowFrom, Order, Timeline};
 
 use crate::support::{

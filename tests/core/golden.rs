@@ -8,13 +8,12 @@
 
 use std::path::PathBuf;
 
-use timeline::layout::Geometry;
-use timeline::layout::header::Header;
-use timeline::layout::records::{Definition, Process};
-use timeline::layout::words::{entry_head, entry_thread};
-use timeline::{
-    Attached, ClockKind, EventId, FollowFrom, Level, Order, Priority, Record, argument_names, dump,
-};
+use timeline::internal::layout::Geometry;
+use timeline::internal::layout::header::Header;
+use timeline::internal::layout::records::{Definition, Process};
+use timeline::internal::layout::words::{entry_head, entry_thread};
+use timeline::internal::{Record, argument_names};
+use timeline::{Attached, ClockKind, EventId, FollowFrom, Level, Order, Priority, dump};
 
 use crate::support::{
     Name, anchor, begin_snapshot, padded, put_chunk, put_string, put_thread, seal,

@@ -5,13 +5,14 @@
 
 use std::sync::Once;
 
-use timeline::layout::Geometry;
-use timeline::layout::header::Header;
-use timeline::layout::records::Definition;
-use timeline::layout::words::{
+use timeline::internal::layout::Geometry;
+use timeline::internal::layout::header::Header;
+use timeline::internal::layout::records::Definition;
+use timeline::internal::layout::words::{
     FLAG_BACKTRACE, FLAG_PAYLOAD, LAST_WORDS_SHIFT, entry_thread, long_entry_head,
 };
-use timeline::{Attached, FieldType, Level, Order, Priority, Record, Syntax, fields};
+use timeline::internal::{Record, fields};
+use timeline::{Attached, FieldType, Level, Order, Priority, Syntax};
 
 use crate::golden::{EPOCH, TICKS, data, dumped, fnv1a};
 use crate::support::{
@@ -325,7 +326,7 @@ fn the_snapshot_has_every_type() {
         .flat_map(|message| fields(message))
         .map(|field| field.kind)
         .collect();
-    for name in timeline::TYPES.split(['(', ';', ',']) {
+    for name in timeline::internal::TYPES.split(['(', ';', ',']) {
         let name = name.trim().split(' ').next().expect("a word");
         let Ok((kind, _)) = FieldType::parse(name) else {
             continue;

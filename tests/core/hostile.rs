@@ -7,13 +7,14 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use timeline::layout::geometry::REGION_NAMES;
-use timeline::layout::header::{self, CHECKED, Header};
-use timeline::layout::records::{self, Chunk};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
+use timeline::internal::Record;
+use timeline::internal::layout::geometry::REGION_NAMES;
+use timeline::internal::layout::header::{self, CHECKED, Header};
+use timeline::internal::layout::records::{self, Chunk};
+use timeline::internal::layout::{Geometry, HEADER_SIZE, MAGIC};
 use timeline::{
     Attached, Control, Definition, Error, EventId, FollowFrom, Interned, Level, Order, Priority,
-    Record, Timeline, dump, event,
+    Timeline, dump, event,
 };
 
 use crate::support::{Name, Process, Random, arguments, define, seal};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use timeline::layout::Geometry;
+use timeline::internal::layout::Geometry;
 use timeline::{
     Attached, Attributes, EventId, FollowFrom, Interned, Order, Priority, Timeline, Value, event,
 };
@@ -406,7 +406,7 @@ fn damaged_places_of_texts_are_shown_as_lost() {
         .open(name.file())
         .expect("ours");
     let bytes = std::fs::read(name.file()).expect("read");
-    let geometry = Geometry::load(&timeline::Record::of(&bytes)).expect("sound");
+    let geometry = Geometry::load(&timeline::internal::Record::of(&bytes)).expect("sound");
     let entries = &bytes[geometry.entry().offset as usize..][..geometry.entry().length as usize];
     let found = entries.chunks(64).position(|entry| entry[..8] != [0; 8]);
     let words = geometry.entry().at(found.expect("an entry") as u64) + 24;

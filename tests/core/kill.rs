@@ -117,9 +117,9 @@ fn the_next_new_keeps_exactly_what_the_killed_left() {
 /// that were.
 fn killed_in_refill(name: &Name, steps: usize, of_cpus: bool) -> (Timeline, i64) {
     use std::os::unix::fs::FileExt;
-    use timeline::Record;
-    use timeline::layout::words::ChunkState;
-    use timeline::layout::{Geometry, Header, records};
+    use timeline::internal::Record;
+    use timeline::internal::layout::words::ChunkState;
+    use timeline::internal::layout::{Geometry, Header, records};
 
     let timeline = Timeline::with_size(name.path(), 256, 2048).expect("created");
     let event = define(&timeline);

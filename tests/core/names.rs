@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use timeline::layout::Geometry;
-use timeline::layout::records::Thread;
+use timeline::internal::layout::Geometry;
+use timeline::internal::layout::records::Thread;
 use timeline::{Attached, Event, Order, Timeline};
 
 use crate::support::{Name, Process, arguments, attach, checked, define, hear, say};

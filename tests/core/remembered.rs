@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use timeline::layout::Geometry;
+use timeline::internal::layout::Geometry;
 use timeline::{Attached, EventId, Order, Timeline};
 
 use crate::fork::{Fork, fork, reap};

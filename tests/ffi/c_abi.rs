@@ -5,8 +5,9 @@ use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
-use timeline::layout::Header;
-use timeline::{Attached, Priority, Record, Timeline, Value, lay_out};
+use timeline::internal::Record;
+use timeline::internal::layout::Header;
+use timeline::{Attached, Priority, Timeline, Value, lay_out};
 
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::programs::{Link, c, compile, execute};

@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use timeline::{Attached, Event, Format, Layout, Order, Source as _};
+use timeline::internal::Format;
+use timeline::{Attached, Event, Layout, Order, Source as _};
 
 use crate::pointers::{logged_stacks, stacks};
 use crate::support::toolchain::programs::{Link, compile, execute};

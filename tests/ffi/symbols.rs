@@ -8,7 +8,7 @@ use std::process::Command;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use proptest::prelude::*;
 use tempfile::TempDir;
-use timeline::symbols::{AddressInfo, FileVersion, Module, Symbols};
+use timeline::internal::symbols::{AddressInfo, FileVersion, Module, Symbols};
 
 use crate::support::toolchain::{cc, limited, root, succeed};
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::mem::offset_of;
 use std::path::Path;
 
-use timeline::Record;
-use timeline::layout::records::{Chunk, Lane};
-use timeline::layout::{Geometry, Header};
+use timeline::internal::Record;
+use timeline::internal::layout::records::{Chunk, Lane};
+use timeline::internal::layout::{Geometry, Header};
 
 /// One entry, and its place in the count of its lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::AtomicU8;
 
-use timeline::Record;
-use timeline::layout::header::{Anchor, CHECKED, FLAG_SNAPSHOT, Header};
-use timeline::layout::records::{Chunk, Lane, Thread};
-use timeline::layout::words::{ChunkState, Cursor};
-use timeline::layout::{Geometry, HEADER_SIZE, MAGIC};
+use timeline::internal::Record;
+use timeline::internal::layout::header::{Anchor, CHECKED, FLAG_SNAPSHOT, Header};
+use timeline::internal::layout::records::{Chunk, Lane, Thread};
+use timeline::internal::layout::words::{ChunkState, Cursor};
+use timeline::internal::layout::{Geometry, HEADER_SIZE, MAGIC};
 
 /// Makes the header's checksum right (docs/format.md).
 pub fn seal(header: &mut Header) {

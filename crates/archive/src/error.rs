@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error as ThisError;
-use timeline::{ErrorKind, layout::MAGIC, looks_like};
+use timeline::ErrorKind;
+use timeline::internal::{layout::MAGIC, looks_like};
 
 /// The result of a call about an archive.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -22,8 +22,8 @@ pub mod limits {
     };
     pub use crate::format::frame::MAX_RECORD;
     pub use crate::format::stored::MOST_REPEATED as MAX_REPEATED;
-    pub use crate::read::archive::SHOWN as SHOWN_SYMBOL;
-    pub use crate::read::ordered::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
+    pub use crate::read::open::archive::SHOWN as SHOWN_SYMBOL;
+    pub use crate::read::units::ordered::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
 }
 
@@ -40,24 +40,24 @@ pub use format::preamble::Preamble;
 pub use format::process::ProcessRecord;
 pub use format::symbol::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
-pub use read::archive::Archive;
-pub use read::block_ranges::BlockRanges;
-pub use read::bytes::ArchiveBytes;
-pub use read::columns::{BlockColumns, ShapeValues};
-pub use read::coverage::Hole;
-pub use read::events::{ArchiveEvents, UnitReader};
-pub use read::executable::Misfit;
-pub use read::filtered::FilteredTotals;
-pub use read::follow::ArchiveFollow;
-pub use read::outline::Outline;
-pub use read::recorded_event::{
+pub use read::choice::block_ranges::BlockRanges;
+pub use read::choice::columns::{BlockColumns, ShapeValues};
+pub use read::choice::select::{Places, Select};
+pub use read::choice::value_column::ValueColumn;
+pub use read::copy::filtered::FilteredTotals;
+pub use read::copy::repair::CopyTotals;
+pub use read::file::bytes::ArchiveBytes;
+pub use read::loss::coverage::Hole;
+pub use read::open::archive::Archive;
+pub use read::open::outline::Outline;
+pub use read::order::events::{ArchiveEvents, UnitReader};
+pub use read::order::follow::ArchiveFollow;
+pub use read::order::recorded_event::{
     EventText, InFile, RecordedDefinition, RecordedEvent, RecordedThread,
 };
-pub use read::recovery::{ExecutableSearch, Recovery};
-pub use read::repair::CopyTotals;
-pub use read::select::{Places, Select};
-pub use read::unit::UnitInfo;
-pub use read::value_column::ValueColumn;
+pub use read::texts::executable::Misfit;
+pub use read::texts::recovery::{ExecutableSearch, Recovery};
+pub use read::units::unit::UnitInfo;
 pub use record::numbered_files::{LockedFile, create_file};
 pub use record::output::FileChange;
 pub use record::output::{ArchiveOutput, OutputTrouble};

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use timeline::{Attached, Unknown};
+use timeline::Attached;
+use timeline::internal::Unknown;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};

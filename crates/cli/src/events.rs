@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use timeline::{Catalogue, Definition, Event, FieldType, Order, Source};
+use timeline::internal::Catalogue;
+use timeline::{Definition, Event, FieldType, Order, Source};
 use timeline_reading::json::write_line;
 use timeline_reading::{Extent, Request};
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 pub use timeline::Bytes;
 use timeline::dump::printable;
-use timeline::short;
+use timeline::internal::short;
 
 /// A count with separated thousands: `1,048,576`.
 pub struct Count(pub u64);

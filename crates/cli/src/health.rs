@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use timeline::files::folder_of;
+use timeline::internal::files::folder_of;
 use timeline_archive::Archive;
 use timeline_reading::{Holder, Log, Stream};
 

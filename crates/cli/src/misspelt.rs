@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use timeline::{Rules, Source, Unknown};
+use timeline::internal::Unknown;
+use timeline::{Rules, Source};
 
 use crate::failure::{Failure, Result};
 

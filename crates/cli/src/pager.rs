@@ -23,7 +23,7 @@ impl Pager {
     pub fn start() -> Pager {
         let named = ["TIMELINE_PAGER", "PAGER"]
             .into_iter()
-            .find_map(|name| timeline::variable(name)?.into_string().ok());
+            .find_map(|name| timeline::internal::variable(name)?.into_string().ok());
         let is_named = named.is_some();
         let command = named.unwrap_or_else(|| "less".into());
         if !output::is_terminal() || ["", "cat"].contains(&command.trim()) {

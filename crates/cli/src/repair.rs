@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use timeline::files::NewFile;
+use timeline::internal::files::NewFile;
 use timeline_archive::{Archive, CopyTotals};
 
 use crate::args::Example;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use timeline::layout::MAGIC;
-use timeline::{live_file, looks_like};
+use timeline::internal::layout::MAGIC;
+use timeline::internal::{live_file, looks_like};
 use timeline_archive::Archive;
 use timeline_reading::{Extent, Holder, Log};
 use timeline_search::Query;

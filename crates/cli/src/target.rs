@@ -200,7 +200,7 @@ pub fn meant(path: &Path) -> Option<String> {
     }
     let names = timeline::names().unwrap_or_default();
     let bare_names = names.iter().map(|name| &name[1..]);
-    let near = timeline::nearest(bare, bare_names);
+    let near = timeline::internal::nearest(bare, bare_names);
     near.first().map(|name| format!("/{name}"))
 }
 

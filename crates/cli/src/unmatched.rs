@@ -1,6 +1,6 @@
 //! Says which names of filters are in nothing that was read, and which ones are like them.
 
-use timeline::Unknown;
+use timeline::internal::Unknown;
 use timeline_reading::{Log, unknown_names};
 use timeline_search::Query;
 

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use timeline::files::{PendingFile, Replacement};
+use timeline::internal::files::{PendingFile, Replacement};
 
 use crate::failure::{Failure, Result};
 use crate::permission;
@@ -84,7 +84,7 @@ fn at(path: &Path) -> PathBuf {
 
 /// Which permissions this process gives to no new file.
 fn umask() -> u32 {
-    let status = timeline::files::read_to_string(Path::new("/proc/self/status"));
+    let status = timeline::internal::files::read_to_string(Path::new("/proc/self/status"));
     let status = status.unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
     let mask = line.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok());

@@ -6,7 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use timeline::{Priority, ValueKind};
+use timeline::Priority;
+use timeline::internal::ValueKind;
 use timeline_archive::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
 
 use super::definitions::{DefinitionCache, PutString, next};

@@ -117,7 +117,8 @@ pub fn format(skeleton: &Skeleton, conversions: &[VariableForm]) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use timeline::{Format, Value};
+    use timeline::Value;
+    use timeline::internal::Format;
 
     use super::*;
 

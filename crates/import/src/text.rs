@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use timeline::Value;
 use timeline::dump::Text;
-use timeline::{Format, Object, Value, values};
+use timeline::internal::{Format, Object, values};
 use timeline_archive::{OBJECT, RecordedDefinition, RecordedEvent};
 use timeline_reading::json::write_object;
 

@@ -3,7 +3,7 @@
 //! A variable is a number, an id or another word with a digit: as CLP, LogGrep and others found,
 //! what else a line says comes from the program's text.
 
-use timeline::Format;
+use timeline::internal::Format;
 
 /// A range of bytes of a line.
 pub type ByteRange = (u32, u32);

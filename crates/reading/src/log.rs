@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use timeline::layout::MAGIC;
-use timeline::{Attached, ErrorKind, Source, looks_like};
+use timeline::internal::layout::MAGIC;
+use timeline::internal::looks_like;
+use timeline::{Attached, ErrorKind, Source};
 use timeline_archive::Archive;
 use timeline_search::open_archive;
 

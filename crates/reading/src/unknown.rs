@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::slice::from_ref;
 
-use timeline::{Definition, Order, Source, Thread, ThreadRef, Unknown};
+use timeline::internal::Unknown;
+use timeline::{Definition, Order, Source, Thread, ThreadRef};
 use timeline_archive::UnitInfo;
 use timeline_search::Query;
 

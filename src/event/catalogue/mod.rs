@@ -8,8 +8,8 @@ mod reading;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::Priority;
 use crate::error::{Error, Result};
+use crate::event::definitions::priority::Priority;
 use crate::shm;
 use reading::CatalogueReader;
 
@@ -91,8 +91,9 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::name::event_name;
-    use crate::event::{Syntax, checked_fields};
+    use crate::event::messages::syntax::Syntax;
+    use crate::event::messages::template::checked_fields;
+    use crate::event::names::name::event_name;
     use proptest::prelude::*;
 
     fn parsed(text: &str) -> Catalogue {

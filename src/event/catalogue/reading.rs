@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use super::{Catalogue, CatalogueEvent};
 use crate::error::{Error, Result};
-use crate::event::channels::channels_of_event;
-use crate::event::name::event_name;
-use crate::event::table::{check_length, check_text};
-use crate::event::{Pairing, Priority, Syntax, checked_fields};
+use crate::event::control::channel::channels_of_event;
+use crate::event::definitions::priority::Priority;
+use crate::event::definitions::span::Pairing;
+use crate::event::messages::syntax::Syntax;
+use crate::event::messages::template::checked_fields;
+use crate::event::names::name::event_name;
+use crate::event::tables::table::{check_length, check_text};
 use crate::layout::header::CHANNELS;
 
 /// The word before the `|` that makes events important.

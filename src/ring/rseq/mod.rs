@@ -5,7 +5,7 @@
 //! delivers a signal to it, it sends the thread to the abort label. So a thread in a section of a
 //! CPU's lane is alone on that CPU, and no thread ever returns into one. A section that does not
 //! run to its last instruction, the commit, is like a writer that was killed there, and the
-//! protocol (see [`super`]) is made for those. So many threads of many processes write to one lane
+//! protocol (see src/ring) is made for those. So many threads of many processes write to one lane
 //! without a lock prefix, and a signal handler that interrupts an append may log.
 //!
 //! x86_64.rs has the sections in assembly, fallback.rs what stands for them on other machines.

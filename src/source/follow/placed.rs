@@ -25,12 +25,14 @@ impl Follow<'_> {
     }
 
     /// The next event of the last [`Follow::poll_placed`]; none after [`Follow::poll`].
+    #[doc(hidden)]
     pub fn next_placed(&mut self) -> Option<PlacedEvent> {
         let important = self.next_important();
         important.or_else(|| self.next_entry().map(|event| self.placed_event(&event)))
     }
 
     /// The next important event. Those of a poll come before the others.
+    #[doc(hidden)]
     pub fn next_important(&mut self) -> Option<PlacedEvent> {
         let kept = self.kept.get(self.kept_given)?;
         self.kept_given += 1;
@@ -39,6 +41,7 @@ impl Follow<'_> {
 
     /// The next event that is not important, as its entries have it: for those who would only take
     /// a [`PlacedEvent`] apart again.
+    #[doc(hidden)]
     #[inline]
     pub fn next_entry(&mut self) -> Option<EntryEvent> {
         let merged = self.merge.next(&self.entries)?;
@@ -52,6 +55,7 @@ impl Follow<'_> {
     }
 
     /// The event that [`Follow::next_entry`] returned since the last poll.
+    #[doc(hidden)]
     pub fn placed_event(&self, event: &EntryEvent) -> PlacedEvent {
         event.placed(self.segment, &self.entries)
     }
@@ -59,6 +63,7 @@ impl Follow<'_> {
     /// The words of such an event, if its definition says all about them: of its arguments, or of
     /// a payload without call stack and interned texts. Those of arguments are
     /// [`MAX_ARGUMENTS`](crate::MAX_ARGUMENTS), also if the event has fewer.
+    #[doc(hidden)]
     #[inline]
     pub fn words(&mut self, event: &EntryEvent) -> Option<&[u8]> {
         self.words.clear();
@@ -70,6 +75,7 @@ impl Follow<'_> {
     /// next and are like it, of any lane, with ticks in this range. Stops at an event of a thread
     /// that `is_known` refuses, at one with words that `fits` refuses, and where entries are
     /// missing. [`Follow::next_entry`] does not return them.
+    #[doc(hidden)]
     #[inline]
     pub fn alike(
         &mut self,

@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use serde_json::{Value, json};
-use timeline::layout::header::{self, Header};
-use timeline::layout::records::{Chunk, Definition, Lane, Process, RecordField, Stretch, Thread};
+use timeline::internal::layout::header::{self, Header};
+use timeline::internal::layout::records::{
+    Chunk, Definition, Lane, Process, RecordField, Stretch, Thread,
+};
 use timeline::{Attributes, EventId, Priority, Timeline};
 
 use crate::support::Name;

@@ -5,8 +5,9 @@
 use std::mem::offset_of;
 
 use rmp::decode::{read_bin_len, read_int, read_map_len, read_pfix, read_str_len};
-use timeline::layout::Header;
-use timeline::{Attached, Frame, Module, Priority, Record, Timeline, Value, lay_out, values};
+use timeline::internal::layout::Header;
+use timeline::internal::{Record, values};
+use timeline::{Attached, Frame, Module, Priority, Timeline, Value, lay_out};
 use timeline_archive::{
     Archive, ArchiveOutput, Form, Keeping, Preamble, ProcessRecord, RawEvent, Recorder, Writer,
 };

@@ -112,7 +112,7 @@ fn of_all_kinds(name: &Name) {
         "end sort $id",
     ] {
         let id = tl.define("http.v1", Priority::Info, message).unwrap();
-        let count = timeline::argument_names(message).count();
+        let count = timeline::internal::argument_names(message).count();
         tl.log_payload(id, &[7, 8][..count], false);
     }
 }

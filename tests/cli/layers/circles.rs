@@ -67,7 +67,7 @@ fn reached_from<'a>(
 }
 
 /// The other modules that code names, through `crate::` or `super::`.
-fn used_by<'a>(
+pub fn used_by<'a>(
     module: &Module,
     code: &str,
     files: &'a BTreeMap<Module, String>,

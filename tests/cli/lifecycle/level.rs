@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use timeline::layout::Header;
+use timeline::internal::layout::Header;
 use timeline::{Attached, Control, Error, EventId, Level, Priority, Timeline};
 
 use super::foreign::{LOCKS, lock};

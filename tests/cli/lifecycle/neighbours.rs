@@ -6,9 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 
-use timeline::files::{self, Replacement};
-use timeline::layout::Header;
-use timeline::{Error, Record, Timeline};
+use timeline::internal::Record;
+use timeline::internal::files::{self, Replacement};
+use timeline::internal::layout::Header;
+use timeline::{Error, Timeline};
 
 use super::foreign::{LOCKS, lock};
 use crate::command::{fail, run};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::Path;
 
-use timeline::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, Error, Timeline};
+use timeline::internal::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE};
+use timeline::{Error, Timeline};
 
 use crate::support::{Name, Process, arguments, attach, define, say};
 

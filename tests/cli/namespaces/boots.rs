@@ -4,8 +4,9 @@ use std::os::unix::fs::FileExt;
 use std::process::Command;
 
 use Space::NoProc;
-use timeline::layout::header::{CHECKED, Header};
-use timeline::{Order, Record, Timeline};
+use timeline::internal::Record;
+use timeline::internal::layout::header::{CHECKED, Header};
+use timeline::{Order, Timeline};
 
 use super::apart::{self, Space};
 use crate::support::{Name, arguments, attach, checked, define, hear, say, seal};

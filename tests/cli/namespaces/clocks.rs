@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use Space::{Ahead, Behind, NoCounter, NoProc};
-use timeline::layout::Header;
-use timeline::layout::header::Anchor;
-use timeline::{Attached, ClockKind, Order, Record, Source, Timeline};
+use timeline::internal::Record;
+use timeline::internal::layout::Header;
+use timeline::internal::layout::header::Anchor;
+use timeline::{Attached, ClockKind, Order, Source, Timeline};
 use timeline_archive::{Archive, ArchiveOutput, Form, Keeping, Recorder};
 
 use super::apart::{self, Space};

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-use timeline::{Order, Priority, Value, ValueKind, lay_out};
+use timeline::internal::ValueKind;
+use timeline::{Order, Priority, Value, lay_out};
 use timeline_archive::{
     Archive, ArchiveOutput, BlockColumns, BlockRanges, Form, Keeping, Places, Recorder, Select,
     ShapeValues, UnitInfo,

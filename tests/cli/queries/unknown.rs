@@ -1,9 +1,10 @@
 //! Events of which too little is known: without a definition, or with one whose message was lost.
 
-use timeline::layout::Geometry;
-use timeline::layout::header::Header;
-use timeline::layout::words::{entry_head, entry_thread};
-use timeline::{Attached, Event, Order, Priority, Record, Source};
+use timeline::internal::Record;
+use timeline::internal::layout::Geometry;
+use timeline::internal::layout::header::Header;
+use timeline::internal::layout::words::{entry_head, entry_thread};
+use timeline::{Attached, Event, Order, Priority, Source};
 use timeline_archive::{Archive, Form};
 use timeline_search::{Case, Expression, Needle, Query, priorities};
 

@@ -14,8 +14,9 @@ mod x86_64 {
     use super::super::signals::{handled, install, log_one, serve};
     use crate::allocator::ALLOCATIONS;
     use crate::support::{Way, say, size};
-    use timeline::layout::{Geometry, Header, records};
-    use timeline::{Attached, Record, Timeline};
+    use timeline::internal::Record;
+    use timeline::internal::layout::{Geometry, Header, records};
+    use timeline::{Attached, Timeline};
 
     /// Instructions since stepping began, and the one after which the handler logs; 0 = after each.
     static STEP: AtomicU64 = AtomicU64::new(0);

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
-use timeline::layout::{Geometry, Header};
+use timeline::internal::Record;
+use timeline::internal::layout::{Geometry, Header};
 use timeline::{
-    Attached, Attributes, Error, Event, EventId, FollowFrom, Level, Order, Priority, Record,
-    Timeline, dump,
+    Attached, Attributes, Error, Event, EventId, FollowFrom, Level, Order, Priority, Timeline, dump,
 };
 
 use crate::support::{Name, Process, Random, arguments, attach, checked, define, hear, say};
@@ -113,7 +113,8 @@ fn a_follower_gets_them_first_and_once_wherever_it_starts() {
     let placed = |follow: &mut timeline::Follow| {
         follow.poll_placed();
         let events = std::iter::from_fn(|| follow.next_placed());
-        let place = |p: timeline::PlacedEvent| (p.lane, p.number, p.next, p.event.important);
+        let place =
+            |p: timeline::internal::PlacedEvent| (p.lane, p.number, p.next, p.event.important);
         events.map(place).collect::<Vec<_>>()
     };
     assert_eq!(placed(&mut follow), [(1 << 15, 2, 3, true)]);

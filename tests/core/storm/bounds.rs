@@ -7,10 +7,11 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::sync::Barrier;
 
-use timeline::layout::geometry::REGION_NAMES;
-use timeline::layout::header::{CHECKED, Header};
-use timeline::layout::{Geometry, HEADER_SIZE, records};
-use timeline::{ClockKind, EventId, Order, Record, Timeline};
+use timeline::internal::Record;
+use timeline::internal::layout::geometry::REGION_NAMES;
+use timeline::internal::layout::header::{CHECKED, Header};
+use timeline::internal::layout::{Geometry, HEADER_SIZE, records};
+use timeline::{ClockKind, EventId, Order, Timeline};
 
 use super::load::{move_to, own_cpus};
 use crate::support::{

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
-use timeline::Record;
-use timeline::layout::words::{Entry, PAYLOAD_AT};
-use timeline::layout::{ENTRY_WORDS, Geometry, Header};
+use timeline::internal::Record;
+use timeline::internal::layout::words::{Entry, PAYLOAD_AT};
+use timeline::internal::layout::{ENTRY_WORDS, Geometry, Header};
 
 use crate::support::naive::{self, HeldChunk};
 use crate::support::{arguments, unpacked};

@@ -98,7 +98,7 @@ mod stepping {
     use std::os::unix::fs::FileExt;
     use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
-    use timeline::layout::header::Header;
+    use timeline::internal::layout::header::Header;
     use timeline::{Attached, Control, Rules, Timeline};
 
     use super::{EVENTS, LISTS, define, expected};

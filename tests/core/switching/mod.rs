@@ -7,12 +7,12 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use timeline::layout::header::Header;
-use timeline::layout::records;
-use timeline::layout::{Geometry, MAX_ENTRIES};
+use timeline::internal::Record;
+use timeline::internal::layout::header::Header;
+use timeline::internal::layout::records;
+use timeline::internal::layout::{Geometry, MAX_ENTRIES};
 use timeline::{
-    Attached, Attributes, Control, Definition, Error, EventId, Level, Priority, Record, Rules,
-    Timeline,
+    Attached, Attributes, Control, Definition, Error, EventId, Level, Priority, Rules, Timeline,
 };
 
 use crate::support::{Name, Random};

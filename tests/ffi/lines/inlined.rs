@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value as Json, json};
-use timeline::symbols::demangled;
+use timeline::internal::symbols::demangled;
 use timeline::{Attached, Event, Frame, Order, Source, SourceLine};
 
 use super::{Ran, timeline};

@@ -1,7 +1,8 @@
 //! Formats and payloads that belong to nobody's call, values of the wrong kind, and none at all.
 
 use proptest::prelude::*;
-use timeline::{Format, Value, values};
+use timeline::Value;
+use timeline::internal::{Format, values};
 
 fn render(format: &str, values: &[Value]) -> String {
     let mut text = Vec::new();

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
-use timeline::{Format, Value, values};
+use timeline::Value;
+use timeline::internal::{Format, values};
 
 use crate::support::toolchain::{cc, limited, root, succeed};
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::conformance::long_double;
 use super::oracle::{Argument, Call, agree, compare};
-use timeline::Format;
+use timeline::internal::Format;
 
 /// Digits of widths and precisions that are not bounded.
 const LONGEST_NUMBER: usize = 3;

@@ -1,6 +1,7 @@
 //! What a writer takes from its arguments, and which formats are left to the C library.
 
-use timeline::{Format, Value};
+use timeline::Value;
+use timeline::internal::Format;
 
 /// The types as text: `i`, or `s.5` with a precision.
 fn types(format: &str) -> Option<String> {

@@ -1,7 +1,8 @@
 //! Payloads: what writers pack, what others may pack, and damage.
 
 use proptest::prelude::*;
-use timeline::{Value, values};
+use timeline::Value;
+use timeline::internal::values;
 
 fn text(bytes: &[u8]) -> Value<'_> {
     Value::Text { bytes, cut: false }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::stored::ColumnEncoding;
 use crate::format::varint::{NumberReader, put};
-use timeline::ValueKind;
+use timeline::internal::ValueKind;
 
 /// The name of the compression.
 pub const CODEC: &str = "lz4";

@@ -2,8 +2,8 @@
 
 use crate::format::kind::RecordKinds;
 use crate::format::number_fields::{NumberFields, Sources, Varying};
-use timeline::layout::words::IMPORTANT_LANE;
-use timeline::msgpack::Unpacker;
+use timeline::internal::layout::words::IMPORTANT_LANE;
+use timeline::internal::msgpack::Unpacker;
 
 /// An event of an archive, with its definition as a `D` and its thread as a `T`. A field that is
 /// not known is `None`.
@@ -109,7 +109,7 @@ pub struct RawDefinition {
 
 /// The syntax of a message that is a `printf` format.
 pub const PRINTF: u64 = 2;
-/// The syntax of a message that is a format of objects: [`timeline::Object`].
+/// The syntax of a message that is a format of objects: [`timeline::internal::Object`].
 pub const OBJECT: u64 = 3;
 
 /// Whether the events of a syntax keep the types of their values, also if all are integers.
@@ -325,7 +325,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::format::record::{Record, decode};
     use crate::format::tag;
-    use timeline::msgpack::FieldWriter;
+    use timeline::internal::msgpack::FieldWriter;
 
     /// Builds the record of an event field by field: the naive twin of the writer.
     pub(crate) fn naive(event: &RawEvent, magic: Option<u64>) -> Vec<u8> {

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use crc32fast::Hasher;
-use timeline::msgpack::marker::{FIXSTR, LAST_FIXSTR, STR16, STR32, UINT32, UNUSED};
+use timeline::internal::msgpack::marker::{FIXSTR, LAST_FIXSTR, STR16, STR32, UINT32, UNUSED};
 
 /// The first byte of a frame, and the byte before the length of its record. msgpack does not use
 /// it, and UTF-8 text never contains it.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::format::number_fields::{FIELDS, NumberFields, VARYING, Varying};
-use timeline::msgpack::{Unpacker, marker};
+use timeline::internal::msgpack::{Unpacker, marker};
 
 /// The kinds that are known have places in a table of this size, a power of two.
 const PLACES: usize = 4096;
@@ -334,7 +334,7 @@ impl RecordKinds {
 
 #[cfg(test)]
 mod tests {
-    use timeline::msgpack::FieldWriter;
+    use timeline::internal::msgpack::FieldWriter;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use timeline::Module;
 
 use crate::format::tag::MODULE;
-use timeline::msgpack::{FieldWriter, Unpacker};
+use timeline::internal::msgpack::{FieldWriter, Unpacker};
 
 /// An object that a process of a ring has loaded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

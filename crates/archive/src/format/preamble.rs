@@ -1,9 +1,10 @@
 //! Defines the preamble of an archive, which identifies the program and the ring of its events.
 
-use timeline::{ClockStep, bounded};
+use timeline::ClockStep;
+use timeline::internal::bounded;
 
 use crate::format::tag::PREAMBLE;
-use timeline::msgpack::{FieldWriter, Unpacker};
+use timeline::internal::msgpack::{FieldWriter, Unpacker};
 
 /// The program and the ring that the records of one magic belong to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Defines the record of a process that logged, which names its executable.
 
-use timeline::{Joined, bounded};
+use timeline::Joined;
+use timeline::internal::bounded;
 
 use crate::format::tag::PROCESS;
-use timeline::msgpack::{FieldWriter, Unpacker};
+use timeline::internal::msgpack::{FieldWriter, Unpacker};
 
 /// A process that logged to a ring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

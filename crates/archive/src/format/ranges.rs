@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use timeline::ValueKind;
+use timeline::internal::ValueKind;
 
 use crate::format::block::{MAX_ARGS, MAX_EVENTS, Shape};
 use crate::format::varint::{NumberReader, put, put_difference, signed};

@@ -13,7 +13,7 @@ use crate::format::process::ProcessRecord;
 use crate::format::string::StringDefinition;
 use crate::format::symbol::Symbol;
 use crate::format::tag;
-use timeline::msgpack::{FieldWriter, Unpacker};
+use timeline::internal::msgpack::{FieldWriter, Unpacker};
 
 /// Many events, compressed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

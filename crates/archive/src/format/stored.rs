@@ -3,7 +3,7 @@
 //! The kind of a value states one encoding. A shape may state another one for a value, which takes
 //! fewer bytes: for values of imported lines, and for doubles.
 
-use timeline::ValueKind;
+use timeline::internal::ValueKind;
 
 use crate::format::decimal::MOST_POWER;
 use crate::format::time_text::{MOST_FORM, TimeForm};

@@ -1,7 +1,7 @@
 //! Defines the record of a string.
 
 use crate::format::tag::STRING;
-use timeline::msgpack::{FieldWriter, Unpacker};
+use timeline::internal::msgpack::{FieldWriter, Unpacker};
 
 /// The definition of a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The record of what an address is called.
 
-use timeline::msgpack::{FieldWriter, Unpacker};
+use timeline::internal::msgpack::{FieldWriter, Unpacker};
 use timeline::{InlinedFunction, SourceLine};
 
 use super::tag;

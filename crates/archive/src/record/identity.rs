@@ -5,12 +5,13 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use sha1::{Digest, Sha1};
-use timeline::executable::digest;
-use timeline::{Attached, Info, files};
+use timeline::internal::executable::digest;
+use timeline::internal::files;
+use timeline::{Attached, Info};
 
 use crate::format::digest::first_word;
 use crate::format::preamble::Preamble;
-use crate::read::executable::open;
+use crate::read::texts::executable::open;
 
 impl Preamble {
     /// Makes the preamble of a ring, with everything that can be found out about it.

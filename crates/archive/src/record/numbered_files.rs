@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use timeline::files;
+use timeline::internal::files;
 
 use crate::error::{Error, Result};
 use crate::format::file_name::{file_name, file_number};

@@ -10,7 +10,7 @@ use crate::format::event::SingleEvent;
 use crate::format::frame::{MAGIC, Part};
 use crate::format::preamble::Preamble;
 use crate::format::record::{Record, decode};
-use crate::read::bytes::{FRAME, WINDOW, scan};
+use crate::read::file::bytes::{FRAME, WINDOW, scan};
 use crate::write::writer::FileDictionary;
 
 /// The contents of a file, as far as a recorder needs them to continue it.

@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use timeline::files;
+use timeline::internal::files;
 
 use crate::record::output::ArchiveOutput;
 

@@ -3,7 +3,7 @@
 use super::range::ValueRange;
 use crate::format::ranges::place;
 use crate::format::varint::{put, put_difference};
-use timeline::{ValueKind, ValueSink};
+use timeline::internal::{ValueKind, ValueSink};
 
 /// The column of one of the values of events.
 pub struct ArgumentColumn<'a> {

@@ -3,7 +3,7 @@
 use crate::format::decimal;
 use crate::format::stored::ColumnEncoding;
 use crate::format::varint::{length_of_difference, put_difference};
-use timeline::ValueKind;
+use timeline::internal::ValueKind;
 
 /// So many neighbours are compared to choose.
 const SAMPLE: usize = 64;

@@ -5,7 +5,7 @@
 use super::interner::{DefinitionId, FieldBytes, Interner, MOST_FIELDS, ThreadId};
 use crate::format::event::ArchiveEvent;
 use crate::format::tag;
-use timeline::msgpack::{NumberBytes, marker, packed, packed_signed, whole_values};
+use timeline::internal::msgpack::{NumberBytes, marker, packed, packed_signed, whole_values};
 
 /// An event whose definition and thread are known by their numbers. Its payload is whole values.
 pub type InternedEvent = ArchiveEvent<DefinitionId, ThreadId>;

@@ -2,7 +2,8 @@
 
 use super::interner::{DefinitionId, ThreadId};
 use crate::format::varint::MOST_NUMBER;
-use timeline::{AlikeEvents, Layout, ValueKind};
+use timeline::Layout;
+use timeline::internal::{AlikeEvents, ValueKind};
 
 /// Successive events of one definition, which have ticks and a place.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::format::event::{ArchiveEvent, RawDefinition, RawEvent, RawThread};
-use timeline::msgpack::{packed, whole_values};
+use timeline::internal::msgpack::{packed, whole_values};
 
 /// Most bytes of [`FieldBytes`]: three numbers with their keys.
 pub(super) const MOST_FIELDS: usize = 32;

@@ -21,7 +21,7 @@ use crate::format::ranges::{self, ShapeRanges, place};
 use crate::format::stored::{ColumnEncoding, MOST_FIXED, MOST_TIME};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::{put, put_difference};
-use timeline::ValueKind;
+use timeline::internal::ValueKind;
 
 /// Shapes with fewer events than this share columns with others.
 const OWN: usize = 64;

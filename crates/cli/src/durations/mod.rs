@@ -8,7 +8,8 @@ pub use matches::Finding;
 
 use std::sync::LazyLock;
 
-use timeline::{Source, Unknown};
+use timeline::Source;
+use timeline::internal::Unknown;
 use timeline_latency::Measure;
 
 use crate::failure::{Failure, Result};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use timeline::Unknown;
+use timeline::internal::Unknown;
 use timeline_import::expanded;
 use timeline_latency::intervals::{
     Error, Guesses, Interval, LogEntry, LogReader, ReaderOptions, TimePoint, TimeRange, TimeRules,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
-use timeline::files::NewFile;
+use timeline::internal::files::NewFile;
 use timeline_archive::{Preamble, create_file};
 use timeline_import::{CLOCK, ImportError, Importer, expanded};
 use timeline_search::local_zone;

@@ -13,7 +13,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use timeline::{Bound, ClockKind, ClockReason, DEFAULT_ENTRIES, Info, Level, WriterProcess};
+use timeline::internal::DEFAULT_ENTRIES;
+use timeline::{Bound, ClockKind, ClockReason, Info, Level, WriterProcess};
 use timeline_reading::json::write_line;
 use timeline_reading::{Extent, Holder};
 

@@ -4,7 +4,7 @@
 //! Here people see that it has matched nothing yet.
 
 use serde_json::{Value, json};
-use timeline::Unknown;
+use timeline::internal::Unknown;
 
 /// A rule for people: its word, and the nearest names that there are.
 pub fn line((word, unknown): &(String, Unknown)) -> String {

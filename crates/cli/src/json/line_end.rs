@@ -2,9 +2,9 @@
 
 use serde_json::{Map, json};
 use timeline::dump::{Template, Text};
-use timeline::{
-    Definition, Event, FieldType, Layout, Priority, Property, Source, SourcePlace, Syntax, Value,
-};
+use timeline::internal::{Property, SourcePlace};
+use timeline::{Definition, Event, FieldType, Layout, Priority, Source, Syntax, Value};
+
 use timeline_reading::json::{EXACT, push_quoted, push_value, to_string};
 use timeline_reading::{DefinitionView, StackEntry, stack_entries};
 

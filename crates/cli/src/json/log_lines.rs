@@ -1,11 +1,10 @@
 //! Writes events as lines of a log in JSON, in the form of Horde's log service.
 
 use timeline::dump::Text;
-use timeline::{
-    Definition, Event, Format, FormatPart, Layout, Object, ObjectPart, PerEvent, Priority, Source,
-    Syntax, TemplatePiece, Value, pieces,
-};
+use timeline::internal::{Format, FormatPart, Object, ObjectPart, PerEvent, TemplatePiece, pieces};
+use timeline::{Definition, Event, Layout, Priority, Source, Syntax, Value};
 use timeline_reading::DefinitionView;
+
 use timeline_reading::json::{push_quoted, write_object};
 use timeline_search::{line_count, message_lines};
 

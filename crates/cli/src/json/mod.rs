@@ -12,8 +12,9 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use timeline::internal::PerEvent;
 use timeline::{
-    Event, Interpolation, PerEvent, Source, Thread,
+    Event, Interpolation, Source, Thread,
     dump::{Messages, Template, Text},
 };
 use timeline_reading::Programs;

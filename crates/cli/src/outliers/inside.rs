@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use timeline::{Event, EventId, Layout, Order, Source, SpanKey, ThreadRef};
+use timeline::internal::SpanKey;
+use timeline::{Event, EventId, Layout, Order, Source, ThreadRef};
 use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
 use timeline_latency::{Measurement, Series};
 use timeline_reading::{Log, Request, SpanPairer};

@@ -1,6 +1,6 @@
 //! Finds the lines of one event: each of several has its number among them.
 
-use timeline::ObjectValue;
+use timeline::internal::ObjectValue;
 
 use super::line::JsonLine;
 use super::scan::float;

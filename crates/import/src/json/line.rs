@@ -1,6 +1,7 @@
 //! Takes a line of JSON apart: what lines have in common, and the values in which they differ.
 
-use timeline::{ObjectValue, Priority};
+use timeline::Priority;
+use timeline::internal::ObjectValue;
 
 use super::super::level::{of_number, of_word};
 use super::super::tokens::ByteRange;

@@ -4,7 +4,7 @@
 //! value of that name, an event has it once. Where it has another text, as for `{seconds:n1}`, that
 //! text is one more value of the event.
 
-use timeline::{BracePart, Format, ObjectValue, brace_parts};
+use timeline::internal::{BracePart, Format, ObjectValue, brace_parts};
 
 use super::super::tokens::ByteRange;
 use super::line::JsonLine;

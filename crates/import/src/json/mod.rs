@@ -14,7 +14,8 @@ mod tests;
 
 use std::collections::HashMap;
 
-use timeline::{Object, ObjectValue, Priority, ValueKind};
+use timeline::Priority;
+use timeline::internal::{Object, ObjectValue, ValueKind};
 use timeline_archive::{OBJECT, RawDefinition};
 use timeline_reading::json::push_quoted;
 

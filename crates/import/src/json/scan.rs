@@ -2,7 +2,7 @@
 //!
 //! What is read is checked against RFC 8259. Nothing is changed: a caller gets the bytes.
 
-use timeline::ObjectValue;
+use timeline::internal::ObjectValue;
 
 /// Values in values. Deeper ones are refused.
 const MOST_DEEP: usize = 128;

@@ -353,7 +353,8 @@ fn values_are_found_in_messages() {
             .events()
             .next()
             .and_then(|event| event.definition.message.clone());
-        let object = timeline::Object::parse(&text.unwrap()).expect("a format of objects");
+        let object =
+            timeline::internal::Object::parse(&text.unwrap()).expect("a format of objects");
         assert_eq!(object.format(), format, "{line}");
         assert_eq!(String::from_utf8(exported(&archive)).unwrap(), line);
     }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use timeline::dump::DumpDurations;
-use timeline::{Event, Order, Pairing, Priority, Source, SpanKey};
+use timeline::internal::SpanKey;
+use timeline::{Event, Order, Pairing, Priority, Source};
 use timeline_archive::{Archive, Form, Preamble, RawEvent, Writer};
 use timeline_search::Query;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use timeline::SpanKey;
+use timeline::internal::SpanKey;
 
 use super::times::Begun;
 

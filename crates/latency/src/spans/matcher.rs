@@ -1,6 +1,7 @@
 //! Finds durations in a stream of events, the oldest first.
 
-use timeline::{Event, EventId, Passage, PerEvent, Source, SpanKey, Unknown, Value};
+use timeline::internal::{PerEvent, SpanKey, Unknown};
+use timeline::{Event, EventId, Passage, Source, Value};
 
 use super::keys::Keys;
 use super::losses::Losses;

@@ -1,6 +1,7 @@
 //! What a matcher finds: durations and values, and spans that have not ended.
 
-use timeline::{SpanKey, ThreadRef};
+use timeline::ThreadRef;
+use timeline::internal::SpanKey;
 
 /// A duration, or a value.
 #[derive(Debug, Clone, PartialEq, Eq)]

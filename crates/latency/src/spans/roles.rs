@@ -1,6 +1,7 @@
 //! Says what the events of a definition mean for the durations that are wanted.
 
-use timeline::{Definition, Edge, Layout, Pairing, Value, matches_pattern};
+use timeline::internal::{Edge, matches_pattern};
+use timeline::{Definition, Layout, Pairing, Value};
 
 use super::measure::{Measure, Series, ValueUnit, times};
 

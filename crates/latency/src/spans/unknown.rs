@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use timeline::{Definition, Source, Unknown};
+use timeline::internal::Unknown;
+use timeline::{Definition, Source};
 
 use super::measure::Measure;
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use timeline::{Source, Unknown};
+use timeline::Source;
+use timeline::internal::Unknown;
 use timeline_search::Expression;
 
 use super::error::{Error, Result};

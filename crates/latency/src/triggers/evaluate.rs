@@ -1,6 +1,7 @@
 //! Gives the events of a stream to the conditions that they concern.
 
-use timeline::{Definition, EntryEvent, Event, EventId, Passage, PerEvent, Source};
+use timeline::internal::{EntryEvent, PerEvent};
+use timeline::{Definition, Event, EventId, Passage, Source};
 use timeline_search::{Filter, Query};
 
 use super::condition::Condition;

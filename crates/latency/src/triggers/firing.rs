@@ -1,6 +1,7 @@
 //! What a condition has seen when it was met.
 
-use timeline::{SpanKey, Thread};
+use timeline::Thread;
+use timeline::internal::SpanKey;
 
 /// A moment at which a condition was met.
 #[derive(Debug, Clone, PartialEq)]

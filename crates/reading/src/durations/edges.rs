@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use timeline::{Definition, Edge, Event, EventId, Order, Source};
+use timeline::internal::Edge;
+use timeline::{Definition, Event, EventId, Order, Source};
 use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
 use timeline_search::{Filter, Query};
 

@@ -1,8 +1,9 @@
 //! Writes events as the JSON objects that they were made of.
 
 use serde::de::IgnoredAny;
+use timeline::Value;
 use timeline::dump::{Text, is_printable};
-use timeline::{Object, ObjectPart, ObjectValue, Value};
+use timeline::internal::{Object, ObjectPart, ObjectValue};
 
 use super::{push_quoted, push_value};
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::value::RawValue;
 use timeline::dump::Text;
-use timeline::{FieldType, Format, Value};
+use timeline::internal::Format;
+use timeline::{FieldType, Value};
 
 use super::{INFALLIBLE, push_quoted};
 

@@ -1,9 +1,7 @@
 //! What the definition of an event says, as far as it is known.
 
-use timeline::{
-    Definition, Event, EventId, Layout, Object, Priority, Property, SourcePlace, TemplateField,
-    Value,
-};
+use timeline::internal::{Object, Property, SourcePlace};
+use timeline::{Definition, Event, EventId, Layout, Priority, TemplateField, Value};
 
 /// The definition of an event, or none, where it is lost.
 ///

@@ -1,6 +1,6 @@
 //! The call stack of an event as a list of functions.
 
-use timeline::symbols::demangled;
+use timeline::internal::symbols::demangled;
 use timeline::{Event, Source, SourceLine};
 
 /// A function of a call stack, as far as it is known.

@@ -5,7 +5,8 @@
 
 use std::ops::RangeInclusive;
 
-use timeline::{FieldType, ValueKind};
+use timeline::FieldType;
+use timeline::internal::ValueKind;
 
 /// How bits are ordered as numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]

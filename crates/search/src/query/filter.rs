@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use timeline::dump::Messages;
-use timeline::{Definition, Event, EventId, Interpolation, Layout, PerEvent, Source, ThreadRef};
+use timeline::internal::PerEvent;
+use timeline::{Definition, Event, EventId, Interpolation, Layout, Source, ThreadRef};
 use timeline_archive::ShapeValues;
 
 use super::fields::QueryFields;

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use timeline::{EventId, Layout, Value, ValueKind};
+use timeline::internal::ValueKind;
+use timeline::{EventId, Layout, Value};
 use timeline_archive::{BlockColumns, ShapeValues, ValueColumn};
 
 use super::bounds::{Bounds, NumericDomain};

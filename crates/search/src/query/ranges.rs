@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use timeline::ValueKind;
+use timeline::internal::ValueKind;
 use timeline_archive::BlockRanges;
 
 use super::filter::{Decision, Filter};

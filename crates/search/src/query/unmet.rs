@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use timeline::{Definition, Thread, Unknown, matches_pattern};
+use timeline::internal::{Unknown, matches_pattern};
+use timeline::{Definition, Thread};
 
 use super::{Expression, Query};
 

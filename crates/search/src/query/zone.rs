@@ -19,7 +19,7 @@ use jiff::{Timestamp, Zoned};
 pub fn local_zone() -> TimeZone {
     // `TimeZone::system` reads all folders of the zoneinfo database to find the name of the zone,
     // which takes a millisecond. Nothing here shows that name.
-    if timeline::variable("TZ").is_some() {
+    if timeline::internal::variable("TZ").is_some() {
         return TimeZone::system();
     }
     let rules = fs::read("/etc/localtime").ok();

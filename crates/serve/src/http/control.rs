@@ -7,7 +7,8 @@ use axum::extract::State as Shared;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use timeline::{Attached, Control, Level, Unknown};
+use timeline::internal::Unknown;
+use timeline::{Attached, Control, Level};
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
-use timeline::files::folder_of;
+use timeline::internal::files::folder_of;
 use timeline_archive::{Archive, Watched};
 
 use super::containment::{has_links, is_same, open_in, path_of};

@@ -5,7 +5,7 @@ use std::fs::{self, DirEntry, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use timeline::layout::MAGIC;
+use timeline::internal::layout::MAGIC;
 use timeline::{Attached, is_former};
 
 use super::containment::{has_links, open, open_in, path_of};

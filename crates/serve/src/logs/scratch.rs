@@ -49,7 +49,7 @@ impl Scratch {
 
 /// The directory for temporary files.
 fn temporary() -> PathBuf {
-    timeline::variable("TMPDIR").map_or("/tmp".into(), PathBuf::from)
+    timeline::internal::variable("TMPDIR").map_or("/tmp".into(), PathBuf::from)
 }
 
 /// Makes directories that only this user can enter.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use timeline::symbols::Symbols;
+use timeline::internal::symbols::Symbols;
 
 use crate::format::record::Record;
 use crate::format::symbol::Symbol;
-use crate::read::archive::Archive;
-use crate::read::recovery::Recovery;
+use crate::read::open::archive::Archive;
+use crate::read::texts::recovery::Recovery;
 
 /// Most addresses that are looked for.
 const MOST: usize = 1 << 20;

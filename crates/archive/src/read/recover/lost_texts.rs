@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use sha1::{Digest, Sha1};
-use timeline::{Labels, ValueKind};
+use timeline::Labels;
+use timeline::internal::ValueKind;
 
 use crate::format::digest::first_word;
 use crate::format::event::{RawDefinition, RawThread};
-use crate::read::names::Names;
+use crate::read::texts::names::Names;
 
 /// Most numbers that are looked for.
 pub const MOST: usize = 1 << 20;

@@ -23,13 +23,13 @@ mod variants;
 use std::path::{Path, PathBuf};
 
 use timeline::Module;
-use timeline::symbols::{ProgramFiles, is_of};
+use timeline::internal::symbols::{ProgramFiles, is_of};
 
 use crate::format::record::Record;
 use crate::format::string::StringDefinition;
-use crate::read::archive::Archive;
-use crate::read::executable::Executable;
-use crate::read::recovery::{ExecutableSearch, Recovery};
+use crate::read::open::archive::Archive;
+use crate::read::texts::executable::Executable;
+use crate::read::texts::recovery::{ExecutableSearch, Recovery};
 use lost_texts::LostTexts;
 use texts::Budget;
 

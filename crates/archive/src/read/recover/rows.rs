@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use timeline::{Value, ValueKind, values};
+use timeline::Value;
+use timeline::internal::{ValueKind, values};
 
 use super::lost_texts::{LostTexts, MOST, MOST_KINDS, ValueKinds, is_lost};
 use crate::format::block::Shape;
 use crate::format::event::{RawDefinition, RawThread, SingleEvent};
 use crate::format::record::Block;
-use crate::read::archive::Archive;
-use crate::read::decode::unpack_block;
-use crate::read::names::Names;
-use crate::read::unpack::{IndexedEvent, UnpackedEvents};
+use crate::read::open::archive::Archive;
+use crate::read::open::decode::unpack_block;
+use crate::read::texts::names::Names;
+use crate::read::units::unpack::{IndexedEvent, UnpackedEvents};
 
 /// Most arguments of a message.
 const MOST_ARGUMENTS: u64 = 64;

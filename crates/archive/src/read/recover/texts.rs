@@ -7,13 +7,14 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
-use timeline::executable::{MAX_EXECUTABLE, digest};
-use timeline::symbols::{ProgramFiles, is_of};
-use timeline::{Definition, Module, bounded};
+use timeline::internal::bounded;
+use timeline::internal::executable::{MAX_EXECUTABLE, digest};
+use timeline::internal::symbols::{ProgramFiles, is_of};
+use timeline::{Definition, Module};
 
 use super::lost_texts::LostTexts;
 use super::variants;
-use crate::read::executable::{self, Executable, Misfit};
+use crate::read::texts::executable::{self, Executable, Misfit};
 
 /// Bytes of a text that are kept: more than definitions have, so that it is seen to be cut.
 const MOST_TEXT: usize = Definition::LONGEST_TEXT + 4;

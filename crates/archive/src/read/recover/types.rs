@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
+use timeline::internal::{ValueKind, brace_parts, fields};
 use timeline::statement::with_types;
-use timeline::{Definition, EventId, FieldType, Layout, Priority, ValueKind, brace_parts, fields};
+use timeline::{Definition, EventId, FieldType, Layout, Priority};
 
 use super::lost_texts::{LostTexts, ValueKinds};
 

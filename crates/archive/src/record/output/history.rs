@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use timeline::{Attached, files::open_to_read, is_former, name_before};
+use timeline::internal::{files::open_to_read, name_before};
+use timeline::{Attached, is_former};
 
 use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
@@ -271,7 +272,7 @@ fn name_of_all_runs(at: &Attached) -> String {
 mod tests {
     use timeline::{Attached, ClockStep, Priority, Timeline};
 
-    use crate::read::archive::Archive;
+    use crate::read::open::archive::Archive;
     use crate::record::output::{ArchiveOutput, Keeping};
     use crate::record::recorder::Recorder;
     use crate::write::writer::{Form, Writer};

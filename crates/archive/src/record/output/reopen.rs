@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use timeline::files;
+use timeline::internal::files;
 
 use super::current::{CurrentFile, FileChange};
 use super::rotation::Rotation;

@@ -1,9 +1,8 @@
 //! Writes the definitions and threads that events of an archive refer to.
 //! Their strings are in the file before the events.
 
-use timeline::{
-    Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value, ValueKind,
-};
+use timeline::internal::ValueKind;
+use timeline::{Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value};
 
 use super::pointees::Pointees;
 use super::{MAX_THREADS, RECENT, Recorder, Thread};

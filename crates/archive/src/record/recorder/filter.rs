@@ -4,7 +4,8 @@
 //! it is neither missed nor read again by the next recorder. If no event is written for a time, the
 //! positions are written alone. A hole is written whatever is wanted, before the next frame.
 
-use timeline::{Event, PlacedEvent};
+use timeline::Event;
+use timeline::internal::PlacedEvent;
 
 use super::Recorder;
 
@@ -176,7 +177,7 @@ mod tests {
     use timeline::{Attached, Order, Passage, Priority, Timeline};
 
     use super::*;
-    use crate::read::archive::Archive;
+    use crate::read::open::archive::Archive;
     use crate::record::output::{ArchiveOutput, Keeping};
     use crate::write::writer::Form;
 

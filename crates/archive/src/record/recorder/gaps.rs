@@ -1,6 +1,6 @@
 //! Writes which entries of the ring were overwritten before they could be recorded.
 
-use timeline::PlacedEvent;
+use timeline::internal::PlacedEvent;
 
 use super::Recorder;
 use crate::format::event::RawEvent;

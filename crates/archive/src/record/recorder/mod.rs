@@ -21,7 +21,8 @@ mod words;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use timeline::{Attached, Event, Follow, FollowFrom, PlacedEvent, ThreadRef};
+use timeline::internal::PlacedEvent;
+use timeline::{Attached, Event, Follow, FollowFrom, ThreadRef};
 
 use crate::error::Result;
 use crate::format::preamble::Preamble;

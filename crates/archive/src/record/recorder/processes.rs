@@ -11,8 +11,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use timeline::executable::sha1_of;
-use timeline::{Attached, FileVersion, Joined, Module};
+use timeline::internal::executable::sha1_of;
+use timeline::{Attached, FileVersion, Joined, Module, ProcessExecutable};
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
@@ -30,7 +30,7 @@ const MOST_MODULES: usize = 1 << 16;
 
 type Sha1 = Option<[u8; 20]>;
 /// A file, as processes name it.
-type Named = (Arc<timeline::ProcessExecutable>, FileVersion);
+type Named = (Arc<ProcessExecutable>, FileVersion);
 
 /// Whom a thread that hashes is asked by, and its answers.
 type Hashing = (Sender<Joined>, Receiver<(Named, Sha1)>);

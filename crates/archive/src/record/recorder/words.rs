@@ -1,6 +1,6 @@
 //! Records many events of one definition at once, from the words of their entries.
 
-use timeline::{EntryEvent, EventWords};
+use timeline::internal::{EntryEvent, EventWords};
 
 use super::Recorder;
 use super::definitions::find_recent;

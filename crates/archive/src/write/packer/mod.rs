@@ -16,7 +16,7 @@ use crate::format::block::{
 };
 use crate::format::ranges::{self, ShapeRanges};
 use crate::format::varint::{MOST_NUMBER, put, put_difference, repeat};
-use timeline::{ValueKind, ValueSink as _};
+use timeline::internal::{ValueKind, ValueSink as _};
 
 /// About how many bytes an event takes at most in a block. `None` if the event has more arguments,
 /// return addresses or payload than a record may hold.

@@ -8,7 +8,8 @@ use crate::format::varint::{put_difference, repeat, repeat_difference};
 use crate::write::columns::ArgumentColumn;
 use crate::write::event_run::{EventRun, WordValues};
 use crate::write::interner::ThreadId;
-use timeline::{LaneRun, Layout, ValueSink as _};
+use timeline::Layout;
+use timeline::internal::{LaneRun, ValueSink as _};
 
 impl Packer {
     /// Adds events without arguments, payload and call stack, which have words instead.
@@ -146,7 +147,8 @@ mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
     use crate::write::interner::Interner;
-    use timeline::{AlikeEvents, ThreadRef};
+    use timeline::ThreadRef;
+    use timeline::internal::AlikeEvents;
 
     /// Lane and thread, the difference of the ticks to those before, and the arguments.
     type Logged = ((u32, u32), i64, [i64; 2]);

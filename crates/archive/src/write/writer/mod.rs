@@ -25,7 +25,7 @@ use crate::write::packer::{self, Packer};
 use crate::write::positions::Positions;
 use crate::write::range::ValueRange;
 use timeline::Module;
-use timeline::msgpack::FieldWriter;
+use timeline::internal::msgpack::FieldWriter;
 
 pub use dictionary::{FileDictionary, MOST_TEXT};
 

@@ -106,7 +106,8 @@ mod tests {
     use super::*;
     use crate::format::event::{RawDefinition, RawEvent, RawThread};
     use crate::write::event_run::{EventRun, WordValues};
-    use timeline::{AlikeEvents, Format, LaneRun, Layout, ThreadRef};
+    use timeline::internal::{AlikeEvents, Format, LaneRun};
+    use timeline::{Layout, ThreadRef};
 
     fn word() -> impl Strategy<Value = u64> {
         prop_oneof![0..4u64, any::<u64>()]

@@ -45,13 +45,14 @@ mod tests {
     use crate::format::event::{RawDefinition, RawEvent, SingleEvent};
     use crate::format::frame::{Frames, Part};
     use crate::format::record::{Record, decode};
-    use crate::read::unpack::{IndexedEvent, UnpackedEvents, expand};
-    use timeline::{AlikeEvents, LaneRun, Layout, ThreadRef, ValueKind};
+    use crate::read::units::unpack::{IndexedEvent, UnpackedEvents, expand};
+    use timeline::internal::{AlikeEvents, LaneRun, ValueKind};
+    use timeline::{Layout, ThreadRef};
 
     /// Logs an event of so many doubles.
     fn log_doubles(writer: &mut Writer<&mut Vec<u8>>, number: u64, count: usize) {
         let message = "%f".repeat(count);
-        let layout = Layout::of_format(&timeline::Format::parse(&message));
+        let layout = Layout::of_format(&timeline::internal::Format::parse(&message));
         let mut event = RawEvent::default();
         event.definition.event = Some(number);
         let words: Vec<u8> = (0..count).flat_map(|i| (i as f64).to_le_bytes()).collect();
@@ -111,7 +112,7 @@ mod tests {
                 let number = unpacked.shapes[event.definition].definition.event.unwrap();
                 match event.args[..] {
                     [] => {
-                        let values: Vec<_> = timeline::values(&event.payload).collect();
+                        let values: Vec<_> = timeline::internal::values(&event.payload).collect();
                         let is =
                             |(i, value): (usize, &_)| *value == timeline::Value::Float(i as f64);
                         assert!(!values.is_empty() && values.iter().enumerate().all(is));

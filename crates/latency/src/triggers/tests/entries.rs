@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
-use timeline::{Attached, FollowFrom, Priority, SpanKey, Timeline, event};
+use timeline::internal::SpanKey;
+use timeline::{Attached, FollowFrom, Priority, Timeline, event};
 use timeline_search::{Expression, Query};
 
 use crate::triggers::{Condition, Firing, Triggers};

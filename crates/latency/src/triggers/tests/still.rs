@@ -94,7 +94,8 @@ fn a_span_holds_as_long_as_it_is_open() {
                 [stream.still(0, 4), stream.still(1, 4)],
                 [Some(4.0), Some(4.0)]
             );
-            let of_7 = usize::from(stream.fired[1].key == Some(timeline::SpanKey::Number(7)));
+            let of_7 =
+                usize::from(stream.fired[1].key == Some(timeline::internal::SpanKey::Number(7)));
             stream.event(FINISH, 2, 5, 7);
             assert_eq!(
                 [stream.still(of_7, 6), stream.still(1 - of_7, 6)],

@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use timeline::{
-    Definition, FieldType, Format, FormatPart, FormatValue, Syntax, TemplateField, TemplatePiece,
-    ValueKind, pieces,
-};
+use timeline::internal::{Format, FormatPart, FormatValue, TemplatePiece, ValueKind, pieces};
+use timeline::{Definition, FieldType, Syntax, TemplateField};
 use timeline_archive::ShapeValues;
 
 use crate::query::bounds::NumericDomain;

@@ -1,7 +1,8 @@
 //! Plans beside messages: none with a text is left out, and those are told that cannot have it.
 
 use proptest::prelude::*;
-use timeline::{EventId, Format, Layout, Priority, Value, ValueKind};
+use timeline::internal::{Format, ValueKind};
+use timeline::{EventId, Layout, Priority, Value};
 use timeline_archive::TimeForm;
 
 use super::value_test::What;

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use memchr::memmem;
-use timeline::{Value, ValueKind};
+use timeline::Value;
+use timeline::internal::ValueKind;
 use timeline_archive::{BlockColumns, TimeForm, ValueColumn};
 
 use super::parts::TextColumn;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use timeline::{Definition, Edge, Source};
+use timeline::internal::Edge;
+use timeline::{Definition, Source};
 use timeline_latency::{Measure, Series};
 use timeline_search::Query;
 use utoipa::ToSchema;
