@@ -1,6 +1,7 @@
 //! Reads the values of several payloads of one layout, column by column.
 
-use super::payload::{Layout, PayloadValues, PayloadWords, WORD, signed, unsigned};
+use super::field::{signed, unsigned};
+use super::payload::{Layout, PayloadValues, PayloadWords, WORD};
 use super::word::{ValueSink, WordType};
 
 impl Layout {

@@ -1,6 +1,9 @@
 //! Messages whose values are all whole numbers in base 10: a reader fills the words of an entry in.
 
-use super::{Definition, FieldType, Format, Syntax, TemplatePiece, first_line, pieces};
+use super::{
+    Definition, FieldStorage, FieldType, Format, Notation, Syntax, TemplatePiece, first_line,
+    pieces,
+};
 use crate::layout::MAX_ARGUMENTS;
 
 /// How a word is a number: its lower bits, with a sign or without.
@@ -31,17 +34,11 @@ impl Whole {
     }
 
     fn of_field(kind: FieldType) -> Option<Whole> {
-        Some(match kind {
-            FieldType::I8 => Whole::signed(8),
-            FieldType::I16 => Whole::signed(16),
-            FieldType::I32 => Whole::signed(32),
-            FieldType::I64 => Whole::WORD,
-            FieldType::U8 => Whole::unsigned(8),
-            FieldType::U16 => Whole::unsigned(16),
-            FieldType::U32 => Whole::unsigned(32),
-            FieldType::U64 => Whole::unsigned(64),
-            _ => return None,
-        })
+        match (kind.notation(), kind.storage()) {
+            (Notation::Number, FieldStorage::Signed(bits)) => Some(Whole::signed(bits)),
+            (Notation::Number, FieldStorage::Unsigned(bits)) => Some(Whole::unsigned(bits)),
+            _ => None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The types of the numbers of an array.
 
-use super::FieldType;
+use super::field_table::{FIELD_TYPES, FieldType};
 
 /// The type of the numbers of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,55 +28,44 @@ pub enum Element {
 }
 
 impl Element {
-    /// All of them, in the order of their numbers.
-    pub(super) const ALL: [(&'static str, Element); 10] = [
-        ("i8", Element::I8),
-        ("i16", Element::I16),
-        ("i32", Element::I32),
-        ("i64", Element::I64),
-        ("u8", Element::U8),
-        ("u16", Element::U16),
-        ("u32", Element::U32),
-        ("u64", Element::U64),
-        ("f32", Element::F32),
-        ("f64", Element::F64),
+    /// All of them, as the table of types has them.
+    pub const ALL: [Element; 10] = [
+        Element::I8,
+        Element::I16,
+        Element::I32,
+        Element::I64,
+        Element::U8,
+        Element::U16,
+        Element::U32,
+        Element::U64,
+        Element::F32,
+        Element::F64,
     ];
 
     /// Its name in a message.
     pub(super) const fn name(self) -> &'static str {
-        Element::ALL[self as usize].0
+        FIELD_TYPES[self as usize].name
     }
 
     /// That of a name.
     pub(super) fn named(name: &str) -> Option<Element> {
-        let found = Element::ALL.iter().find(|(own, _)| *own == name);
-        found.map(|(_, element)| *element)
+        let mut all = Element::ALL.into_iter();
+        all.find(|element| element.name() == name)
     }
 
     /// Bytes of one.
-    pub fn size(self) -> usize {
-        match self {
-            Element::I8 | Element::U8 => 1,
-            Element::I16 | Element::U16 => 2,
-            Element::I32 | Element::U32 | Element::F32 => 4,
-            Element::I64 | Element::U64 | Element::F64 => 8,
+    #[inline]
+    pub const fn size(self) -> usize {
+        match FIELD_TYPES[self as usize].storage.bits() {
+            Some(bits) => bits as usize / 8,
+            None => 1,
         }
     }
 
     /// The type of a field with one such number.
-    pub fn field(self) -> FieldType<'static> {
-        match self {
-            Element::I8 => FieldType::I8,
-            Element::I16 => FieldType::I16,
-            Element::I32 => FieldType::I32,
-            Element::I64 => FieldType::I64,
-            Element::U8 => FieldType::U8,
-            Element::U16 => FieldType::U16,
-            Element::U32 => FieldType::U32,
-            Element::U64 => FieldType::U64,
-            Element::F32 => FieldType::F32,
-            Element::F64 => FieldType::F64,
-        }
+    #[inline]
+    pub const fn field(self) -> FieldType<'static> {
+        FIELD_TYPES[self as usize].kind
     }
 
     /// The words of the numbers in little-endian bytes. Bytes of no whole number are left out.

@@ -6,11 +6,12 @@
 //!
 //! Messages: template.rs finds the arguments in them, braces.rs those in braces, as logs in JSON
 //! have them, and printf/ those of printf, of which values.rs reads the values; span.rs tells the
-//! part of an event in a span. field.rs and element.rs are the types of arguments, units.rs shows
-//! some of them, statement.rs fits the types of a call to a message, and decimals.rs knows the
-//! messages whose values are all whole numbers. object.rs has the JSON that an event was imported
-//! from, object_value.rs the types of its values, properties.rs what its properties with a `$type`
-//! say.
+//! part of an event in a span. field_table.rs is the table of the types of arguments: who needs to
+//! know something of a type asks its row. field.rs names types and shows their values, units.rs
+//! some of these, element.rs has the types of the numbers of arrays, statement.rs fits the types of
+//! a call to a message, and decimals.rs knows the messages whose values are all whole numbers.
+//! object.rs has the JSON that an event was imported from, object_value.rs the types of its values,
+//! properties.rs what its properties with a `$type` say.
 //!
 //! Payloads: word.rs has the types of their words, payload.rs says which words are which values,
 //! columns.rs those of many payloads, and lay_out.rs makes the words.
@@ -33,6 +34,7 @@ mod columns;
 mod decimals;
 mod element;
 mod field;
+mod field_table;
 mod glob;
 mod lay_out;
 mod module;
@@ -68,7 +70,10 @@ pub use channels::{Channel, Switch, channel_name};
 pub use columns::ValueColumns;
 pub(crate) use decimals::{MessagePart, Whole, parts};
 pub use element::Element;
-pub use field::{FieldType, Labels, TYPES};
+pub use field::Labels;
+pub use field_table::{
+    Collation, FIELD_TYPES, FieldDescriptor, FieldStorage, FieldType, JsonForm, Notation,
+};
 pub use glob::matches as matches_pattern;
 pub use lay_out::lay_out;
 pub use module::{FileVersion, InlinedFunction, Module, SourceLine};

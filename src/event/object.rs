@@ -164,7 +164,7 @@ fn names(given: Vec<Option<(String, FieldType<'static>)>>) -> Vec<(String, Field
                 number += 1;
                 name = format!("{position}_{number}");
             }
-            (name, FieldType::Str)
+            (name, ObjectValue::Text.field())
         })
     });
     named.collect()

@@ -13,6 +13,7 @@
 //! Readers accept any bytes: a value whose word is missing ends the values, and a text that reaches
 //! beyond the payload is cut.
 
+use super::field::{signed, unsigned};
 use super::values::{Value, value};
 use super::word::{ValueKind, ValueSink, WordType};
 use super::{Definition, Format, Syntax};
@@ -288,20 +289,6 @@ impl<'a> PayloadValues<'a> {
         // No part of an element.
         (&there[..there.len() & !(size - 1)], cut)
     }
-}
-
-/// The lowest bits of a word, as a signed number.
-#[inline]
-pub(super) fn signed(word: u64, bits: u32) -> i64 {
-    let shift = u64::BITS - bits;
-    (word << shift) as i64 >> shift
-}
-
-/// The lowest bits of a word.
-#[inline]
-pub(super) fn unsigned(word: u64, bits: u32) -> u64 {
-    let shift = u64::BITS - bits;
-    word << shift >> shift
 }
 
 #[cfg(test)]

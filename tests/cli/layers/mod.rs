@@ -3,9 +3,11 @@
 //! they are for and stay short: those of Rust here, of other languages in foreign.rs. circles.rs
 //! finds files that use one another, names.rs names with two meanings, orderings.rs orderings of
 //! atomics that say nothing of a partner, page.rs has the rules of the page of `serve`,
-//! and programs.rs tests that make runs.
+//! programs.rs tests that make runs, and field_types.rs has the rules of the table of types, which
+//! it compares with other languages.
 
 mod circles;
+mod field_types;
 mod foreign;
 mod names;
 mod orderings;

@@ -5,7 +5,7 @@ use timeline::{Definition, EventId, ProcessExecutable, Source, Thread};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::details::{channels, unit};
+use super::details::channels;
 use super::events::{category, priority};
 use super::summary::LogSummary;
 use crate::error::Result;
@@ -133,7 +133,7 @@ fn object(definition: &Definition) -> DefinitionObject {
             .map(|field| FieldObject {
                 name: field.name.to_string(),
                 kind: field.kind.to_string(),
-                unit: unit(field.kind),
+                unit: field.kind.descriptor().unit,
             })
             .collect(),
         file: definition.file.clone(),

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use timeline::dump::{self, Text};
 use timeline::symbols::demangled;
-use timeline::{Definition, Event, FieldType, Layout, Source, SourceLine, SourcePlace, Value};
+use timeline::{Definition, Event, Layout, Source, SourceLine, SourcePlace, Value};
 use timeline_reading::json::{self, write_object};
 use utoipa::ToSchema;
 
@@ -152,15 +152,6 @@ pub fn channels(definition: &Definition) -> Vec<String> {
     names.map(String::from).collect()
 }
 
-/// The unit of values of a type.
-pub fn unit(kind: FieldType) -> Option<&'static str> {
-    match kind {
-        FieldType::Ns | FieldType::Time => Some("ns"),
-        FieldType::Bytes => Some("bytes"),
-        _ => None,
-    }
-}
-
 fn fields(event: &Event, definition: Option<&Definition>) -> Vec<FieldValue> {
     let known = definition.filter(|definition| !definition.is_lost);
     let layout = definition.map_or_else(Layout::unknown, Layout::of);
@@ -179,7 +170,7 @@ fn fields(event: &Event, definition: Option<&Definition>) -> Vec<FieldValue> {
         FieldValue {
             name: field.map_or(place.to_string(), |field| field.name.to_string()),
             kind: kind.map(|kind| kind.to_string()),
-            unit: kind.and_then(unit),
+            unit: kind.and_then(|kind| kind.descriptor().unit),
             value: json,
             shown,
         }

@@ -1,9 +1,7 @@
 //! Writes the definitions and threads that events of an archive refer to.
 //! Their strings are in the file before the events.
 
-use timeline::{
-    Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value, ValueKind,
-};
+use timeline::{Event, EventId, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value, ValueKind};
 
 use super::pointees::Pointees;
 use super::{MAX_THREADS, RECENT, Recorder, Thread};
@@ -125,7 +123,7 @@ impl Recorder<'_> {
             self.definitions.resize_with(index + 1, || None);
         }
         let pointers = definition.fields().enumerate();
-        let pointers = pointers.filter(|(_, field)| field.kind == FieldType::Ptr);
+        let pointers = pointers.filter(|(_, field)| field.kind.is_address());
         let pointers: Vec<_> = pointers.map(|(place, _)| place).collect();
         let layout = Layout::of(definition);
         self.definitions[index] = Some(DefinitionEntry {
