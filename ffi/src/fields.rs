@@ -134,7 +134,7 @@ pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
         number => number,
     };
     let plain = FIELD_TYPES.iter().map(|row| row.kind);
-    let arrays = Element::ALL.into_iter().map(FieldType::Array);
+    let arrays = Element::ALL.into_iter().map(Element::array);
     let mut all = plain.filter(|kind| kind.element().is_none()).chain(arrays);
     all.find(|kind| self::number(*kind) == number)
         .filter(|kind| kind.labels().is_none())

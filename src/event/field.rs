@@ -4,13 +4,12 @@
 //! a conversion in C does, so that every word is a value of its type. Texts and arrays have their
 //! length in a word, and their bytes in the payload behind all of the words.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::LazyLock;
 
 use super::field_table::{FIELD_TYPES, FieldDescriptor, FieldStorage, FieldType, Notation};
 use super::units::{Bytes, Nanoseconds, UnixTime};
-use super::{Element, Value};
+use super::{Element, Labels, Value};
 
 /// Numbers of an array that are shown. The rest shows as `…`.
 const MOST_SHOWN: usize = 64;
@@ -25,70 +24,6 @@ pub fn type_names() -> &'static str {
         format!("{}; {}", plain.join(", "), lists.join(", "))
     });
     &NAMES
-}
-
-/// The names of an enum or of flags, each with its number: `red=1,green=2`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Labels<'a>(&'a str);
-
-impl<'a> Labels<'a> {
-    /// Labels as a message has them between the parentheses. Each needs a name and a number, in
-    /// base 10, or in base 16 behind `0x`.
-    pub fn parse(list: &'a str) -> Option<Labels<'a>> {
-        let labels = Labels(list);
-        list.split(',')
-            .all(|label| split_label(label).is_some())
-            .then_some(labels)
-    }
-
-    /// Labels of a list that was checked.
-    pub(crate) const fn checked(list: &'a str) -> Labels<'a> {
-        Labels(list)
-    }
-
-    /// Name and number of each, in their order.
-    pub fn iter(self) -> impl Iterator<Item = (&'a str, i64)> {
-        self.0.split(',').filter_map(split_label)
-    }
-
-    /// The name of a number.
-    pub fn name(self, number: i64) -> Option<&'a str> {
-        let mut labels = self.iter();
-        labels.find_map(|(name, own)| (own == number).then_some(name))
-    }
-
-    /// A name that two of them have.
-    pub(super) fn repeated(self) -> Option<&'a str> {
-        let mut seen = HashSet::new();
-        let mut names = self.iter().map(|(name, _)| name);
-        names.find(|name| !seen.insert(*name))
-    }
-
-    /// The names whose bits are all set, in their order, and the bits that no name covers.
-    pub fn names(self, bits: u64) -> (Vec<&'a str>, u64) {
-        let set = self.iter().map(|(name, number)| (name, number as u64));
-        let set: Vec<_> = set
-            .filter(|(_, own)| *own != 0 && bits & own == *own)
-            .collect();
-        let rest = set.iter().fold(bits, |rest, (_, own)| rest & !own);
-        (set.into_iter().map(|(name, _)| name).collect(), rest)
-    }
-
-    /// The list, as the message has it.
-    pub fn as_str(self) -> &'a str {
-        self.0
-    }
-}
-
-fn split_label(label: &str) -> Option<(&str, i64)> {
-    let (name, number) = label.split_once('=')?;
-    let (name, number) = (name.trim(), number.trim());
-    let number = match number.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok()? as i64,
-        None => number.parse().ok()?,
-    };
-    // A `$` would begin an argument for those that only count them.
-    (!name.is_empty() && !name.contains('$')).then_some((name, number))
 }
 
 /// As a message names it.
@@ -108,7 +43,7 @@ impl<'a> FieldType<'a> {
     pub(crate) const fn parts(self) -> [&'a str; 4] {
         let name = self.descriptor().name;
         match (self.labels(), self.element()) {
-            (Some(labels), _) => [name, "(", labels.0, ")"],
+            (Some(labels), _) => [name, "(", labels.as_str(), ")"],
             (_, Some(element)) => [element.name(), name, "", ""],
             _ => [name, "", "", ""],
         }
@@ -268,7 +203,7 @@ impl<'a> FieldType<'a> {
                 None => write!(out, "{value}"),
             },
             Notation::Names => {
-                let labels = self.labels().unwrap_or(Labels(""));
+                let labels = self.labels().unwrap_or(Labels::checked(""));
                 write_flags(labels, value as u64, out)
             }
             // Texts and lists have no word: of these it is their length.
@@ -303,6 +238,13 @@ impl<'a> FieldType<'a> {
                 vec![name]
             }
         }
+    }
+}
+
+impl Element {
+    /// The type of a field with several such numbers.
+    pub const fn array(self) -> FieldType<'static> {
+        FieldType::Array(self)
     }
 }
 

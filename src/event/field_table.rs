@@ -65,7 +65,8 @@ pub struct FieldDescriptor {
     /// Its name in a message, without the names that stand in parentheses behind it. That of an
     /// array is `[]`, and stands behind the name of its numbers.
     pub name: &'static str,
-    /// Its number in the C ABI. That of an array is added to that of its numbers.
+    /// Its number in the C ABI. Those of words are below those of texts, by which C and Lua tell
+    /// them apart. That of an array is added to that of its numbers.
     pub number: u32,
     /// What of it stands in an event.
     pub storage: FieldStorage,
@@ -390,6 +391,15 @@ mod tests {
             (FIELD_TYPES.len(), FIELD_TYPES.len())
         );
         assert!(!numbers.contains(&0), "the end of a list of types in C");
+        let of = |is_word: bool| {
+            let rows = FIELD_TYPES.iter();
+            let rows = rows.filter(move |row| row.storage.bits().is_some() == is_word);
+            rows.map(|row| row.number)
+        };
+        assert!(of(true).max() < of(false).min());
+        // ffi/inline/value.h has numbers of its own from 27 on, below that of arrays.
+        let texts = FIELD_TYPES.iter().filter(|row| row.storage.is_text());
+        assert!(texts.map(|row| row.number).max() < Some(27));
     }
 
     /// Of those that are words, and of others, there are ways only for one of both.

@@ -8,10 +8,10 @@
 //! have them, and printf/ those of printf, of which values.rs reads the values; span.rs tells the
 //! part of an event in a span. field_table.rs is the table of the types of arguments: who needs to
 //! know something of a type asks its row. field.rs names types and shows their values, units.rs
-//! some of these, element.rs has the types of the numbers of arrays, statement.rs fits the types of
-//! a call to a message, and decimals.rs knows the messages whose values are all whole numbers.
-//! object.rs has the JSON that an event was imported from, object_value.rs the types of its values,
-//! properties.rs what its properties with a `$type` say.
+//! some of these; labels.rs has names of numbers, element.rs the types of the numbers of arrays.
+//! statement.rs fits the types of a call to a message, and decimals.rs knows the messages whose
+//! values are all whole numbers. object.rs has the JSON that an event was imported from,
+//! object_value.rs the types of its values, properties.rs what its properties with a `$type` say.
 //!
 //! Payloads: word.rs has the types of their words, payload.rs says which words are which values,
 //! columns.rs those of many payloads, and lay_out.rs makes the words.
@@ -36,6 +36,7 @@ mod element;
 mod field;
 mod field_table;
 mod glob;
+mod labels;
 mod lay_out;
 mod module;
 mod name;
@@ -70,11 +71,11 @@ pub use channels::{Channel, Switch, channel_name};
 pub use columns::ValueColumns;
 pub(crate) use decimals::{MessagePart, Whole, parts};
 pub use element::Element;
-pub use field::Labels;
 pub use field_table::{
     Collation, FIELD_TYPES, FieldDescriptor, FieldStorage, FieldType, JsonForm, Notation,
 };
 pub use glob::matches as matches_pattern;
+pub use labels::Labels;
 pub use lay_out::lay_out;
 pub use module::{FileVersion, InlinedFunction, Module, SourceLine};
 pub use nearest::nearest;

@@ -200,7 +200,7 @@ fn the_guides_name_all_types() {
         ("docs/guide/lua.md", false),
         ("docs/guide/rust.md", true),
     ] {
-        let text = page(guide);
+        let text = page(guide).replace('\n', " ");
         let (_, sentence) = text
             .split_once("The [types](../format.md#types) are")
             .unwrap_or_else(|| panic!("{guide} has no sentence about types"));
