@@ -48,11 +48,11 @@ mod shared {
     pub use crate::access::live_file;
     pub use crate::error::looks_like;
     pub use crate::event::{
-        BracePart, Catalogue, Edge, Format, FormatPart, FormatValue, Object, ObjectPart,
-        ObjectValue, PerEvent, Property, SourcePlace, SpanKey, SpanPart, TYPES, TemplatePiece,
-        Unknown, ValueColumns, ValueKind, ValueSink, argument_names, bounded, brace_parts,
-        by_position, checked_fields, fields, matches_pattern, nearest, pieces, short,
-        typed_message, values,
+        BracePart, Catalogue, Collation, Edge, FIELD_TYPES, FieldDescriptor, FieldStorage, Format,
+        FormatPart, FormatValue, JsonForm, Notation, Object, ObjectPart, ObjectValue, PerEvent,
+        Property, SourcePlace, SpanKey, SpanPart, TemplatePiece, Unknown, ValueColumns, ValueKind,
+        ValueSink, argument_names, bounded, brace_parts, by_position, checked_fields, fields,
+        matches_pattern, nearest, pieces, short, typed_message, values,
     };
     pub use crate::layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_FIELDS};
     pub use crate::lifecycle::name_before;

@@ -46,6 +46,16 @@ fn converts_elements_as_values() {
 }
 
 #[test]
+fn takes_the_values_of_the_table_of_types() {
+    let name = Name::new("lua-types");
+    let types = timeline::internal::FIELD_TYPES.iter();
+    let types = types.map(|row| format!("{}={}", row.kind, row.lua));
+    let mut luajit = luajit();
+    luajit.arg(root().join("tests/lua/types.lua"));
+    printed(luajit.arg(name.path()).args(types), "luajit");
+}
+
+#[test]
 fn measures_its_own_spans() {
     program("histogram.lua");
 }

@@ -2,8 +2,8 @@
 use crate::convert::{place, text};
 use crate::error::{TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
-use timeline_core::internal::{MAX_FIELDS, checked_fields, fields};
-use timeline_core::{Element, FieldType};
+use timeline_core::internal::{FIELD_TYPES, FieldStorage, MAX_FIELDS, checked_fields, fields};
+use timeline_core::{Element, FieldType, Labels};
 
 /// Signed 64-bit integer; also an argument without a type.
 pub const TIMELINE_I64: u32 = 1;
@@ -98,10 +98,7 @@ pub unsafe extern "C-unwind" fn timeline_fields(
         let message = unsafe { text(message, "message")? };
         let found = checked_fields(message)?;
         for (index, field) in found.iter().enumerate() {
-            let labels = match field.kind {
-                FieldType::Enum(labels) | FieldType::Flags(labels) => Some(labels.as_str()),
-                _ => None,
-            };
+            let labels = field.kind.labels().map(Labels::as_str);
             let field = timeline_field_t {
                 name: field.name.as_ptr().cast(),
                 labels: labels.map_or(std::ptr::null(), |labels| labels.as_ptr().cast()),
@@ -121,74 +118,30 @@ pub unsafe extern "C-unwind" fn timeline_fields(
 
 /// The number of a type.
 pub(crate) fn number(kind: FieldType) -> u32 {
-    match kind {
-        FieldType::I64 => TIMELINE_I64,
-        FieldType::I8 => TIMELINE_I8,
-        FieldType::I16 => TIMELINE_I16,
-        FieldType::I32 => TIMELINE_I32,
-        FieldType::U8 => TIMELINE_U8,
-        FieldType::U16 => TIMELINE_U16,
-        FieldType::U32 => TIMELINE_U32,
-        FieldType::U64 => TIMELINE_U64,
-        FieldType::F32 => TIMELINE_F32,
-        FieldType::F64 => TIMELINE_F64,
-        FieldType::Bool => TIMELINE_BOOL,
-        FieldType::Char => TIMELINE_CHAR,
-        FieldType::Hex => TIMELINE_HEX,
-        FieldType::Ptr => TIMELINE_PTR,
-        FieldType::Ns => TIMELINE_NS,
-        FieldType::Time => TIMELINE_TIME,
-        FieldType::Bytes => TIMELINE_BYTES,
-        FieldType::Enum(_) => TIMELINE_ENUM,
-        FieldType::Flags(_) => TIMELINE_FLAGS,
-        FieldType::Str => TIMELINE_STR,
-        FieldType::Wstr => TIMELINE_WSTR,
-        FieldType::Istr => TIMELINE_ISTR,
-        FieldType::Array(element) => TIMELINE_ARRAY_OF | number(element.field()),
-    }
+    let of_element = kind.element().map_or(0, |element| number(element.field()));
+    kind.descriptor().number | of_element
 }
 
-/// The type of a number; `None` for one that a statement cannot log.
+/// The type of a number; `None` for one that a statement cannot log: names of numbers have no
+/// number.
 pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
-    const ELEMENTS: [Element; 10] = [
-        Element::I8,
-        Element::I16,
-        Element::I32,
-        Element::I64,
-        Element::U8,
-        Element::U16,
-        Element::U32,
-        Element::U64,
-        Element::F32,
-        Element::F64,
-    ];
-    Some(match number {
-        TIMELINE_BOOL => FieldType::Bool,
-        TIMELINE_CHAR => FieldType::Char,
-        TIMELINE_NS => FieldType::Ns,
-        TIMELINE_TIME => FieldType::Time,
+    let number = match number {
         // A pointer to `int`, or to bytes: those of printf may be texts, others are not.
-        TIMELINE_PTR | MAYBE_TEXT | MAYBE_WIDE => FieldType::Ptr,
-        TIMELINE_STR | SIZED_TEXT => FieldType::Str,
-        TIMELINE_WSTR | SIZED_WIDE => FieldType::Wstr,
-        TIMELINE_ISTR => FieldType::Istr,
-        _ => {
-            let is_array = number & TIMELINE_ARRAY_OF != 0;
-            let one = number & !TIMELINE_ARRAY_OF;
-            let element = ELEMENTS
-                .into_iter()
-                .find(|e| self::number(e.field()) == one)?;
-            match is_array {
-                true => FieldType::Array(element),
-                false => element.field(),
-            }
-        }
-    })
+        MAYBE_TEXT | MAYBE_WIDE => TIMELINE_PTR,
+        SIZED_TEXT => TIMELINE_STR,
+        SIZED_WIDE => TIMELINE_WSTR,
+        number => number,
+    };
+    let plain = FIELD_TYPES.iter().map(|row| row.kind);
+    let arrays = Element::ALL.into_iter().map(Element::array);
+    let mut all = plain.filter(|kind| kind.element().is_none()).chain(arrays);
+    all.find(|kind| self::number(*kind) == number)
+        .filter(|kind| kind.labels().is_none())
 }
 
 /// Which arguments of a message are to be interned, as bits.
 pub(crate) fn marked(message: &str) -> u64 {
-    let kinds = fields(message).map(|field| field.kind == FieldType::Istr);
+    let kinds = fields(message).map(|field| field.kind.storage() == FieldStorage::Interned);
     let bits = kinds.take(MAX_FIELDS).enumerate();
     bits.fold(0, |bits, (index, is)| bits | u64::from(is) << index)
 }
@@ -217,3 +170,21 @@ const MAYBE_TEXT: u32 = 29;
 const MAYBE_WIDE: u32 = 30;
 
 const _: () = assert!(MAX_FIELDS == TIMELINE_MAX_FIELDS as usize);
+
+/// The numbers of types, which the header has one by one, in the order of the table of types.
+#[rustfmt::skip] // As the table has them.
+const NUMBERS: [u32; FIELD_TYPES.len()] = [
+    TIMELINE_I8, TIMELINE_I16, TIMELINE_I32, TIMELINE_I64,
+    TIMELINE_U8, TIMELINE_U16, TIMELINE_U32, TIMELINE_U64, TIMELINE_F32, TIMELINE_F64,
+    TIMELINE_BOOL, TIMELINE_CHAR, TIMELINE_HEX, TIMELINE_PTR,
+    TIMELINE_NS, TIMELINE_TIME, TIMELINE_BYTES, TIMELINE_ENUM, TIMELINE_FLAGS,
+    TIMELINE_STR, TIMELINE_WSTR, TIMELINE_ISTR, TIMELINE_ARRAY_OF,
+];
+
+const _: () = {
+    let mut place = 0;
+    while place < NUMBERS.len() {
+        assert!(NUMBERS[place] == FIELD_TYPES[place].number);
+        place += 1;
+    }
+};

@@ -84,9 +84,9 @@ fn convert(value: &Value, kind: Option<FieldType>) -> timeline_event_value_t {
             converted.extended = *bytes;
         }
         Value::Text { bytes, cut } => {
-            let (kind, size) = match kind {
-                Some(FieldType::Array(element)) => (TIMELINE_IS_ARRAY, element.size()),
-                _ => (TIMELINE_IS_TEXT, 1),
+            let (kind, size) = match kind.and_then(FieldType::element) {
+                Some(element) => (TIMELINE_IS_ARRAY, element.size()),
+                None => (TIMELINE_IS_TEXT, 1),
             };
             converted.kind = kind;
             converted.data = match bytes {

@@ -9,7 +9,7 @@ use std::ffi::c_char;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use timeline_core::internal::{fields, without_cancellation};
-use timeline_core::{EventId, FieldType, Options, Timeline};
+use timeline_core::{EventId, Options, Timeline};
 
 /// A timeline to write to, from `timeline_new`, `timeline_open`, `timeline_open_or_create` and
 /// their forms with options. No other function makes one: more members follow the ones shown. These
@@ -76,7 +76,7 @@ impl WriterObject {
     /// readers show what these lead to. Those of objects that are loaded later have no name, unless
     /// another event of this kind is defined then.
     pub(crate) fn tell_of_modules(&self, message: &str) {
-        let has_pointers = fields(message).any(|field| field.kind == FieldType::Ptr);
+        let has_pointers = fields(message).any(|field| field.kind.is_address());
         if has_pointers && self.modules.turn() != Turn::TooEarly {
             self.modules.update(&self.core);
         }

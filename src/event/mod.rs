@@ -62,7 +62,9 @@ pub use tables::module::{FileVersion, InlinedFunction, Module, SourceLine};
 pub(crate) use tables::string_table::{bring_in, intern, words_of};
 pub use tables::table::Definitions;
 pub use values::element::Element;
-pub use values::field::{FieldType, TYPES};
+pub use values::field_table::{
+    Collation, FIELD_TYPES, FieldDescriptor, FieldStorage, FieldType, JsonForm, Notation,
+};
 pub use values::labels::Labels;
 pub use values::units::{Bytes, Hex, Nanoseconds, UnixTime, short};
 pub use values::value::{Value, ValueSink};

@@ -293,3 +293,69 @@ impl<T: Argument + ?Sized> Argument for &T {
         (**self).store(payload)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::FIELD_TYPES;
+    use crate::statement::{Flags, Named, Wide};
+    use std::collections::BTreeSet;
+    use std::ffi::OsStr;
+    use std::path::Path;
+
+    struct Access;
+
+    impl Named for Access {
+        const NAMES: &'static str = "r=1";
+    }
+
+    /// What implements `Argument`, by its name.
+    fn types() -> Vec<(&'static str, FieldType<'static>)> {
+        macro_rules! named {
+            ($($type:ty)*) => {
+                vec![$((stringify!($type), <$type as Argument>::TYPE)),*]
+            };
+        }
+        let mut all = named! {
+            i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64 bool char Hex Duration Nanoseconds
+            SystemTime UnixTime Bytes str String Path OsStr
+        };
+        all.extend([
+            ("*const T", <*const u8>::TYPE),
+            ("*mut T", <*mut u8>::TYPE),
+            ("Named", crate::statement::enum_of::<Access>()),
+            ("Flags", Flags::<Access>::TYPE),
+            ("Wide", Wide::<u16>::TYPE),
+            ("Interned", Interned::TYPE),
+            ("[T]", <[u8]>::TYPE),
+            ("[T; N]", <[u8; 4]>::TYPE),
+            ("Vec<T>", Vec::<u8>::TYPE),
+        ]);
+        all
+    }
+
+    #[test]
+    fn rust_has_the_types_of_the_table() {
+        let mut count = 0;
+        for row in &FIELD_TYPES {
+            let own = types()
+                .into_iter()
+                .filter(|(_, kind)| kind.descriptor() == row);
+            let own: BTreeSet<&str> = own.map(|(name, _)| name).collect();
+            assert_eq!(own, row.rust.split(", ").collect(), "{}", row.name);
+            count += own.len();
+        }
+        assert_eq!(count, types().len());
+    }
+
+    /// The types of elements are those of single numbers.
+    #[test]
+    fn elements_are_fields() {
+        macro_rules! same {
+            ($($type:ty)*) => {
+                $(assert_eq!(<$type as Number>::ELEMENT.field(), <$type as Argument>::TYPE);)*
+            };
+        }
+        same!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
+    }
+}

@@ -201,7 +201,7 @@ pub fn with_types(message: &str, types: &[FieldType]) -> String {
             '{' if characters.peek() != Some(&'{') => {
                 typed.push('$');
                 typed.extend(characters.by_ref().take_while(|next| *next != '}'));
-                let kind = types.next().unwrap_or(&FieldType::I64);
+                let kind = types.next().unwrap_or(&FieldType::UNTYPED);
                 write!(typed, ":{kind}").expect("a String takes any text");
             }
             '{' | '}' => {

@@ -56,8 +56,8 @@ impl<A: Argument, T: Types> Types for OwnedList<A, T> {
 }
 
 const fn length(kind: FieldType) -> usize {
-    let [before, middle, behind] = kind.parts();
-    before.len() + middle.len() + behind.len()
+    let [name, open, labels, close] = kind.parts();
+    name.len() + open.len() + labels.len() + close.len()
 }
 
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value as Json, json};
+use timeline::internal::FIELD_TYPES;
 use timeline::{Priority, Timeline};
 use timeline_search::line_count;
 
@@ -68,6 +69,14 @@ fn cases() -> Vec<(&'static str, i64, &'static str, Json)> {
 /// behind more integers than an entry has. Returns the text and the arguments in JSON of each, in
 /// their order.
 fn log(timeline: &Timeline) -> Vec<(String, Json)> {
+    for row in FIELD_TYPES
+        .iter()
+        .filter(|row| row.storage.bits().is_some())
+    {
+        let is_of = |kind: &str| kind[1..].split('(').next() == Some(row.name);
+        let mut cases = cases().into_iter().filter(|case| !case.0.is_empty());
+        assert!(cases.any(|case| is_of(case.0)), "no case of {}", row.name);
+    }
     let mut expected = Vec::new();
     for (index, case) in cases().iter().enumerate() {
         for before in [index % 4, 5 + index % 3] {

@@ -195,17 +195,11 @@ fn place(definition: &Definition) -> Option<String> {
 /// The arguments: their names, and their types as the message has them.
 fn fields(definition: &Definition) -> Vec<(String, String)> {
     if let Some(object) = &definition.object {
-        let kind = |kind| match kind {
-            FieldType::I64 => "i64",
-            FieldType::U64 => "u64",
-            FieldType::F64 => "f64",
-            FieldType::Bool => "bool",
-            _ => "str",
-        };
         let fields = object.fields();
-        let typed = fields.map(|field| (field.name.to_owned(), kind(field.kind).to_owned()));
+        let typed = fields.map(|field| (field.name.to_owned(), field.kind.to_string()));
         return typed.collect();
     }
+    let untyped = || FieldType::UNTYPED.to_string();
     let mut rest = definition.summary();
     let mut fields = Vec::new();
     for field in definition.fields() {
@@ -215,7 +209,10 @@ fn fields(definition: &Definition) -> Vec<(String, String)> {
             let (_, length) = FieldType::parse(kind).ok()?;
             kind.get(..length)
         });
-        fields.push((field.name.to_owned(), kind.unwrap_or("i64").to_owned()));
+        fields.push((
+            field.name.to_owned(),
+            kind.map_or_else(untyped, str::to_owned),
+        ));
         rest = behind;
     }
     fields

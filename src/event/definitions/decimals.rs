@@ -5,7 +5,7 @@ use crate::event::messages::number::{MessagePart, Whole};
 use crate::event::messages::printf::Format;
 use crate::event::messages::syntax::Syntax;
 use crate::event::messages::template::{TemplatePiece, first_line, pieces};
-use crate::event::values::field::FieldType;
+use crate::event::values::field_table::{FieldStorage, FieldType, Notation};
 use crate::layout::MAX_ARGUMENTS;
 
 /// The parts of a message whose values are all whole numbers in base 10. `None` for any other, and
@@ -21,17 +21,11 @@ pub fn parts(definition: &Definition) -> Option<Vec<MessagePart>> {
 
 impl Whole {
     fn of_field(kind: FieldType) -> Option<Whole> {
-        Some(match kind {
-            FieldType::I8 => Whole::signed(8),
-            FieldType::I16 => Whole::signed(16),
-            FieldType::I32 => Whole::signed(32),
-            FieldType::I64 => Whole::WORD,
-            FieldType::U8 => Whole::unsigned(8),
-            FieldType::U16 => Whole::unsigned(16),
-            FieldType::U32 => Whole::unsigned(32),
-            FieldType::U64 => Whole::unsigned(64),
-            _ => return None,
-        })
+        match (kind.notation(), kind.storage()) {
+            (Notation::Number, FieldStorage::Signed(bits)) => Some(Whole::signed(bits)),
+            (Notation::Number, FieldStorage::Unsigned(bits)) => Some(Whole::unsigned(bits)),
+            _ => None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::event::messages::template::{
     TemplateField, TemplatePiece, checked_fields, first_line, pieces,
 };
-use crate::event::values::field::FieldType;
+use crate::event::values::field_table::{FieldStorage, FieldType, Notation};
 
 /// The message of a statement whose arguments have the types `given`, with a type for each of them.
 ///
@@ -43,8 +43,9 @@ pub fn typed_message<'a>(message: &'a str, given: &[FieldType<'static>]) -> Resu
             });
         }
     }
-    let needs_type =
-        |(field, given): (&TemplateField, &FieldType)| !field.has_type && *given != FieldType::I64;
+    let needs_type = |(field, given): (&TemplateField, &FieldType)| {
+        !field.has_type && *given != FieldType::UNTYPED
+    };
     match fields.iter().zip(given).any(needs_type) {
         true => Ok(with_types(message, given).into()),
         false => Ok(message.into()),
@@ -63,11 +64,11 @@ fn with_types(message: &str, given: &[FieldType]) -> String {
                 kind,
                 has_type,
             }) => {
-                let given = *given.next().unwrap_or(&FieldType::I64);
+                let given = *given.next().unwrap_or(&FieldType::UNTYPED);
                 let kind = if has_type { kind } else { given };
-                typed += &match kind {
-                    FieldType::I64 if !has_type => format!("${name}"),
-                    kind => format!("${name}:{kind}"),
+                typed += &match has_type || kind != FieldType::UNTYPED {
+                    true => format!("${name}:{kind}"),
+                    false => format!("${name}"),
                 };
             }
         }
@@ -76,10 +77,12 @@ fn with_types(message: &str, given: &[FieldType]) -> String {
 }
 
 fn fits(expected: FieldType, given: FieldType) -> bool {
-    match (expected, given) {
-        (FieldType::Hex, FieldType::Ptr) => true,
-        (FieldType::Str, FieldType::Wstr | FieldType::Istr) => true,
-        (FieldType::Istr, FieldType::Str | FieldType::Wstr) => true,
+    match expected.storage() {
+        // What is in wide characters fits where all texts do.
+        FieldStorage::Text | FieldStorage::Interned => given.storage().is_text(),
+        _ if given.is_address() => {
+            matches!(expected.notation(), Notation::Address | Notation::Base16)
+        }
         _ if expected.is_whole_number() => given.is_whole_number(),
         _ => expected == given,
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::event::values::field::{FieldType, TYPES};
+use crate::event::values::field::type_names;
+use crate::event::values::field_table::FieldType;
+use crate::event::values::labels::Labels;
 use crate::event::values::value::Value;
 use crate::layout::MAX_FIELDS;
 
@@ -58,14 +60,12 @@ pub fn checked_fields(message: &str) -> Result<Vec<TemplateField<'_>>> {
         return Err(Error::UnknownFieldType {
             field: field.to_string(),
             found: found.to_string(),
-            known: TYPES,
+            known: type_names(),
         });
     }
     let fields: Vec<_> = fields(message).collect();
     for field in &fields {
-        if let FieldType::Enum(labels) | FieldType::Flags(labels) = field.kind
-            && let Some(name) = labels.repeated()
-        {
+        if let Some(name) = field.kind.labels().and_then(Labels::repeated) {
             return Err(Error::RepeatedName {
                 field: field.name.to_string(),
                 name: name.to_string(),
@@ -119,8 +119,8 @@ pub fn render<'m, 'v, W: fmt::Write>(
                             Value::Int(address) => Some(address as u64),
                             _ => None,
                         };
-                        if let (FieldType::Ptr, Some(address)) = (field.kind, address)
-                            && let Some(symbol) = symbol(address)
+                        if field.kind.is_address()
+                            && let Some(symbol) = address.and_then(&symbol)
                         {
                             write!(out, " <{symbol}>")?;
                         }
@@ -160,7 +160,7 @@ fn next_piece(line: &str) -> (TemplatePiece<'_>, &str) {
         let (argument, rest) = line.split_at(length);
         let (kind, length) = match type_at(rest) {
             Some(Ok((kind, length))) => (kind, length + 1),
-            _ => (FieldType::I64, 0),
+            _ => (FieldType::UNTYPED, 0),
         };
         let field = TemplateField {
             name: &argument[1..],
@@ -200,7 +200,6 @@ fn type_at(text: &str) -> Option<std::result::Result<(FieldType<'_>, usize), &st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::values::labels::Labels;
     use proptest::prelude::*;
 
     fn names(message: &str) -> Vec<&str> {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use crate::event::messages::template::TemplateField;
 use crate::event::objects::object_value::ObjectValue;
 use crate::event::objects::properties::Property;
-use crate::event::values::field::FieldType;
+use crate::event::values::field_table::FieldType;
 
 /// Objects in objects. Deeper formats are damaged.
 const MOST_DEEP: usize = 16;
@@ -167,7 +167,7 @@ fn names(given: Vec<Option<(String, FieldType<'static>)>>) -> Vec<(String, Field
                 number += 1;
                 name = format!("{position}_{number}");
             }
-            (name, FieldType::Str)
+            (name, ObjectValue::Text.field())
         })
     });
     named.collect()

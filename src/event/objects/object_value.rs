@@ -1,6 +1,6 @@
 //! What the values of imported objects are in JSON.
 
-use crate::event::values::field::FieldType;
+use crate::event::values::field_table::FieldType;
 
 /// What a value is in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

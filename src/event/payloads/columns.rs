@@ -1,8 +1,7 @@
 //! Reads the values of several payloads of one layout, column by column.
 
-use crate::event::payloads::payload::{
-    Layout, PayloadValues, PayloadWords, WORD, signed, unsigned,
-};
+use crate::event::payloads::payload::{Layout, PayloadValues, PayloadWords, WORD};
+use crate::event::values::field::{signed, unsigned};
 use crate::event::values::value::ValueSink;
 use crate::event::values::word::WordType;
 

@@ -14,6 +14,7 @@
 //! beyond the payload is cut.
 
 use crate::event::messages::printf::Format;
+use crate::event::values::field::{signed, unsigned};
 use crate::event::values::value::{Value, ValueSink, value};
 use crate::event::values::word::{ValueKind, WordType};
 use crate::layout::MAX_PAYLOAD_WORDS;
@@ -296,20 +297,6 @@ impl<'a> PayloadValues<'a> {
         // No part of an element.
         (&there[..there.len() & !(size - 1)], cut)
     }
-}
-
-/// The lowest bits of a word, as a signed number.
-#[inline]
-pub(super) fn signed(word: u64, bits: u32) -> i64 {
-    let shift = u64::BITS - bits;
-    (word << shift) as i64 >> shift
-}
-
-/// The lowest bits of a word.
-#[inline]
-pub(super) fn unsigned(word: u64, bits: u32) -> u64 {
-    let shift = u64::BITS - bits;
-    word << shift >> shift
 }
 
 #[cfg(test)]

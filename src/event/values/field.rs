@@ -5,70 +5,30 @@
 //! length in a word, and their bytes in the payload behind all of the words.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::event::values::element::Element;
+use crate::event::values::field_table::{
+    FIELD_TYPES, FieldDescriptor, FieldStorage, FieldType, Notation,
+};
 use crate::event::values::labels::Labels;
 use crate::event::values::units::{Bytes, Nanoseconds, UnixTime};
 use crate::event::values::value::Value;
-
-/// The type of a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldType<'a> {
-    /// Signed integers. `I64` is also the type of a field for which the message gives none.
-    I64,
-    /// 8 bits, signed.
-    I8,
-    /// 16 bits, signed.
-    I16,
-    /// 32 bits, signed.
-    I32,
-    /// 8 bits, unsigned.
-    U8,
-    /// 16 bits, unsigned.
-    U16,
-    /// 32 bits, unsigned.
-    U32,
-    /// 64 bits, unsigned.
-    U64,
-    /// A number of IEEE 754 in the low 32 bits.
-    F32,
-    /// A number of IEEE 754.
-    F64,
-    /// `false` for 0, and `true` for everything else.
-    Bool,
-    /// A Unicode code point in the low 32 bits, or a byte that is none.
-    Char,
-    /// An unsigned number in base 16.
-    Hex,
-    /// An address.
-    Ptr,
-    /// A duration in nanoseconds, signed.
-    Ns,
-    /// Nanoseconds since 1970.
-    Time,
-    /// A size in bytes, unsigned.
-    Bytes,
-    /// One of several names.
-    Enum(Labels<'a>),
-    /// A set of named bits.
-    Flags(Labels<'a>),
-    /// A text in UTF-8.
-    Str,
-    /// A text that the program has in wide characters. It is stored in UTF-8.
-    Wstr,
-    /// A text in UTF-8 of a small vocabulary. It is stored once, and events carry its place.
-    Istr,
-    /// Several numbers.
-    Array(Element),
-}
 
 /// Numbers of an array that are shown. The rest shows as `…`.
 const MOST_SHOWN: usize = 64;
 
 /// The types that a message may name, as they are written.
-pub const TYPES: &str = "i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bool, char, hex, ptr, ns, \
-    time, bytes, str, wstr, istr, enum(red=1,green=2), flags(r=1,w=2); i8[] to i64[], \
-    u8[] to u64[], f32[], f64[]";
+pub fn type_names() -> &'static str {
+    static NAMES: LazyLock<String> = LazyLock::new(|| {
+        let is_list = |row: &&FieldDescriptor| row.storage == FieldStorage::Array;
+        let plain = FIELD_TYPES.iter().filter(|row| !is_list(row));
+        let plain: Vec<String> = plain.map(|row| row.kind.to_string()).collect();
+        let lists = Element::ALL.map(|element| FieldType::Array(element).to_string());
+        format!("{}; {}", plain.join(", "), lists.join(", "))
+    });
+    &NAMES
+}
 
 /// As a message names it.
 impl fmt::Display for FieldType<'_> {
@@ -80,34 +40,17 @@ impl fmt::Display for FieldType<'_> {
 }
 
 impl<'a> FieldType<'a> {
+    /// The type of a field for which the message gives none.
+    pub const UNTYPED: FieldType<'a> = FieldType::I64;
+
     /// The parts of its name in a message.
-    pub(crate) const fn parts(self) -> [&'a str; 3] {
-        let name = match self {
-            FieldType::Enum(labels) => return ["enum(", labels.0, ")"],
-            FieldType::Flags(labels) => return ["flags(", labels.0, ")"],
-            FieldType::Array(element) => return [element.name(), "[]", ""],
-            FieldType::I8 => "i8",
-            FieldType::I16 => "i16",
-            FieldType::I32 => "i32",
-            FieldType::I64 => "i64",
-            FieldType::U8 => "u8",
-            FieldType::U16 => "u16",
-            FieldType::U32 => "u32",
-            FieldType::U64 => "u64",
-            FieldType::F32 => "f32",
-            FieldType::F64 => "f64",
-            FieldType::Bool => "bool",
-            FieldType::Char => "char",
-            FieldType::Hex => "hex",
-            FieldType::Ptr => "ptr",
-            FieldType::Ns => "ns",
-            FieldType::Time => "time",
-            FieldType::Bytes => "bytes",
-            FieldType::Str => "str",
-            FieldType::Wstr => "wstr",
-            FieldType::Istr => "istr",
-        };
-        [name, "", ""]
+    pub(crate) const fn parts(self) -> [&'a str; 4] {
+        let name = self.descriptor().name;
+        match (self.labels(), self.element()) {
+            (Some(labels), _) => [name, "(", labels.as_str(), ")"],
+            (_, Some(element)) => [element.name(), name, "", ""],
+            _ => [name, "", "", ""],
+        }
     }
 
     /// The type at the beginning of `text`, which stands behind `$name:`, and its length. The
@@ -118,7 +61,7 @@ impl<'a> FieldType<'a> {
         if text[word..].starts_with("[]") {
             length += 2;
         } else if let Some(list) = text[word..].strip_prefix('(')
-            && matches!(&text[..word], "enum" | "flags")
+            && FieldType::of_name(&text[..word]).is_some_and(|kind| kind.labels().is_some())
         {
             length += list.find(')').map_or(text.len() - word, |end| end + 2);
         }
@@ -129,67 +72,97 @@ impl<'a> FieldType<'a> {
     }
 
     fn named(name: &'a str) -> Option<FieldType<'a>> {
-        let labels = |kind: &str| {
-            let list = name.strip_prefix(kind)?.strip_prefix('(')?;
-            Labels::parse(list.strip_suffix(')')?)
-        };
-        if let Some(number) = Element::named(name) {
-            return Some(number.field());
+        if let Some(element) = name.strip_suffix("[]") {
+            return Element::named(element).map(FieldType::Array);
         }
-        Some(match name {
-            "bool" => FieldType::Bool,
-            "char" => FieldType::Char,
-            "hex" => FieldType::Hex,
-            "ptr" => FieldType::Ptr,
-            "ns" => FieldType::Ns,
-            "time" => FieldType::Time,
-            "bytes" => FieldType::Bytes,
-            "str" => FieldType::Str,
-            "wstr" => FieldType::Wstr,
-            "istr" => FieldType::Istr,
-            _ if name.ends_with("[]") => FieldType::Array(Element::named(&name[..name.len() - 2])?),
-            _ => match labels("enum") {
-                Some(list) => FieldType::Enum(list),
-                None => FieldType::Flags(labels("flags")?),
-            },
-        })
+        match name.split_once('(') {
+            None => FieldType::of_name(name).filter(|kind| kind.labels().is_none()),
+            Some((word, list)) => {
+                let labels = Labels::parse(list.strip_suffix(')')?)?;
+                FieldType::of_name(word)?.with_labels(labels)
+            }
+        }
+    }
+
+    /// The type of a row by its name.
+    fn of_name(name: &str) -> Option<FieldType<'static>> {
+        let mut rows = FIELD_TYPES.iter();
+        rows.find_map(|row| (row.name == name).then_some(row.kind))
+    }
+
+    fn with_labels(self, labels: Labels<'a>) -> Option<FieldType<'a>> {
+        match self {
+            FieldType::Enum(_) => Some(FieldType::Enum(labels)),
+            FieldType::Flags(_) => Some(FieldType::Flags(labels)),
+            _ => None,
+        }
+    }
+
+    /// Its names of numbers, if it has some.
+    #[inline]
+    pub const fn labels(self) -> Option<Labels<'a>> {
+        match self {
+            FieldType::Enum(labels) | FieldType::Flags(labels) => Some(labels),
+            _ => None,
+        }
+    }
+
+    /// The type of the numbers of an array.
+    #[inline]
+    pub const fn element(self) -> Option<Element> {
+        match self {
+            FieldType::Array(element) => Some(element),
+            _ => None,
+        }
+    }
+
+    /// What of it stands in an event.
+    #[doc(hidden)]
+    #[inline]
+    pub const fn storage(self) -> FieldStorage {
+        self.descriptor().storage
+    }
+
+    /// How people read it.
+    #[doc(hidden)]
+    #[inline]
+    pub const fn notation(self) -> Notation {
+        self.descriptor().notation
+    }
+
+    /// Whether it is an address, behind which its symbol is shown.
+    #[inline]
+    pub fn is_address(self) -> bool {
+        self.notation() == Notation::Address
     }
 
     /// Whether its value is one word.
-    pub fn is_scalar(self) -> bool {
-        !matches!(
-            self,
-            FieldType::Str | FieldType::Wstr | FieldType::Istr | FieldType::Array(_)
-        )
+    #[inline]
+    pub const fn is_scalar(self) -> bool {
+        self.storage().bits().is_some()
     }
 
     /// The value in an argument word, as a signed integer: sign-extended or zero-extended from the
     /// bits that the type has.
+    #[inline]
     pub fn integer(self, word: i64) -> i64 {
-        match self {
-            FieldType::I8 => (word as i8).into(),
-            FieldType::I16 => (word as i16).into(),
-            FieldType::I32 => (word as i32).into(),
-            FieldType::U8 => (word as u8).into(),
-            FieldType::U16 => (word as u16).into(),
-            FieldType::U32 | FieldType::F32 | FieldType::Char => (word as u32).into(),
-            _ => word,
-        }
+        self.storage().integer(word)
     }
 
     /// Whether its value is a whole number, of any meaning.
     pub fn is_whole_number(self) -> bool {
-        let fraction = matches!(self, FieldType::F32 | FieldType::F64);
-        self.is_scalar() && !fraction && self != FieldType::Ptr
+        self.storage().is_integer() && !self.is_address()
     }
 
     /// The word of a value, as a program logs it; 0 for a text.
     pub fn word(self, value: &Value) -> i64 {
-        match (value, self) {
-            (Value::Int(value), _) => *value,
-            (Value::Uint(value), _) => *value as i64,
-            (Value::Float(value), FieldType::F32) => (*value as f32).to_bits().into(),
-            (Value::Float(value), _) => value.to_bits() as i64,
+        match value {
+            Value::Int(value) => *value,
+            Value::Uint(value) => *value as i64,
+            Value::Float(value) if self.storage() == FieldStorage::F32 => {
+                (*value as f32).to_bits().into()
+            }
+            Value::Float(value) => value.to_bits() as i64,
             _ => 0,
         }
     }
@@ -200,15 +173,15 @@ impl<'a> FieldType<'a> {
     /// # Errors
     /// Only those of `out`.
     pub fn write_value(self, value: &Value, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
-        match (self, value) {
-            (FieldType::Array(element), Value::Text { bytes, cut }) => {
-                write_array(element, bytes, *cut, out)
-            }
-            (_, Value::Text { bytes, cut }) => {
-                out.write_str(&String::from_utf8_lossy(bytes))?;
-                out.write_str(if *cut { "…" } else { "" })
-            }
-            (_, Value::Int(_) | Value::Uint(_) | Value::Float(_)) if self.is_scalar() => {
+        match value {
+            Value::Text { bytes, cut } => match self.element() {
+                Some(element) => write_array(element, bytes, *cut, out),
+                None => {
+                    out.write_str(&String::from_utf8_lossy(bytes))?;
+                    out.write_str(if *cut { "…" } else { "" })
+                }
+            },
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) if self.is_scalar() => {
                 self.write(self.word(value), out)
             }
             // Only in a foreign archive: a value of another kind.
@@ -222,47 +195,93 @@ impl<'a> FieldType<'a> {
     /// # Errors
     /// Only those of `out`.
     pub fn write(self, word: i64, out: &mut (impl fmt::Write + ?Sized)) -> fmt::Result {
-        let value = self.integer(word);
-        match self {
-            FieldType::U64 => write!(out, "{}", value as u64),
-            // As a number of its own precision, which has fewer digits.
-            FieldType::F32 => write_float(f32::from_bits(value as u32), out),
-            FieldType::F64 => write_float(f64::from_bits(value as u64), out),
-            FieldType::Bool => write!(out, "{}", value != 0),
-            FieldType::Char => write_char(value as u32, out),
-            FieldType::Hex | FieldType::Ptr => write!(out, "{value:#x}"),
-            FieldType::Ns => write!(out, "{}", Nanoseconds(value)),
-            FieldType::Time => write!(out, "{}", UnixTime(value)),
-            FieldType::Bytes => write!(out, "{}", Bytes(value as u64)),
-            FieldType::Enum(labels) => match labels.name(value) {
+        let descriptor = self.descriptor();
+        let value = descriptor.storage.integer(word);
+        match descriptor.notation {
+            Notation::Bool => write!(out, "{}", value != 0),
+            Notation::Character => write_char(value as u32, out),
+            Notation::Base16 | Notation::Address => write!(out, "{value:#x}"),
+            Notation::Duration => write!(out, "{}", Nanoseconds(value)),
+            Notation::Date => write!(out, "{}", UnixTime(value)),
+            Notation::Size => write!(out, "{}", Bytes(value as u64)),
+            Notation::Name => match self.labels().and_then(|labels| labels.name(value)) {
                 Some(name) => out.write_str(name),
                 None => write!(out, "{value}"),
             },
-            FieldType::Flags(labels) => write_flags(labels, value as u64, out),
-            _ => write!(out, "{value}"),
+            Notation::Names => {
+                let labels = self.labels().unwrap_or(Labels::checked(""));
+                write_flags(labels, value as u64, out)
+            }
+            // Texts and lists have no word: of these it is their length.
+            Notation::Number | Notation::Text | Notation::List => match descriptor.storage {
+                FieldStorage::Unsigned(_) => write!(out, "{}", value as u64),
+                // As a number of its own precision, which has fewer digits.
+                FieldStorage::F32 => write_float(f32::from_bits(value as u32), out),
+                FieldStorage::F64 => write_float(f64::from_bits(value as u64), out),
+                _ => write!(out, "{value}"),
+            },
         }
     }
+
+    /// The names by which the value in a word goes: those of the number of an enum, those of the
+    /// bits that are set, or the value as people read it.
+    pub fn names(self, word: i64) -> Vec<String> {
+        let value = self.integer(word);
+        match (self.notation(), self.labels()) {
+            (Notation::Names, Some(labels)) => {
+                let (names, _) = labels.names(value as u64);
+                names.into_iter().map(str::to_owned).collect()
+            }
+            (_, Some(labels)) => {
+                // Several, where a program has two names for one number.
+                let own = labels.iter().filter(|(_, number)| *number == value);
+                own.map(|(name, _)| name.to_owned()).collect()
+            }
+            (_, None) => {
+                let mut name = String::new();
+                // Writing to a String does not fail.
+                let _ = self.write(word, &mut name);
+                vec![name]
+            }
+        }
+    }
+}
+
+impl Element {
+    /// The type of a field with several such numbers.
+    pub const fn array(self) -> FieldType<'static> {
+        FieldType::Array(self)
+    }
+}
+
+impl FieldStorage {
+    /// The value in a word, as a signed integer.
+    #[inline]
+    pub(super) fn integer(self, word: i64) -> i64 {
+        match self {
+            FieldStorage::Signed(bits) => signed(word as u64, bits),
+            FieldStorage::Unsigned(bits) => unsigned(word as u64, bits) as i64,
+            FieldStorage::F32 => unsigned(word as u64, 32) as i64,
+            _ => word,
+        }
+    }
+}
+
+/// The lowest bits of a word, as a signed number.
+#[inline]
+pub(crate) fn signed(word: u64, bits: u32) -> i64 {
+    let shift = u64::BITS - bits;
+    (word << shift) as i64 >> shift
+}
+
+/// The lowest bits of a word.
+#[inline]
+pub(crate) fn unsigned(word: u64, bits: u32) -> u64 {
+    let shift = u64::BITS - bits;
+    word << shift >> shift
 }
 
 /// What is no number is `nan`, as printf and JSON have it, and has no sign.
-impl Element {
-    /// The type of a field with one such number.
-    pub fn field(self) -> FieldType<'static> {
-        match self {
-            Element::I8 => FieldType::I8,
-            Element::I16 => FieldType::I16,
-            Element::I32 => FieldType::I32,
-            Element::I64 => FieldType::I64,
-            Element::U8 => FieldType::U8,
-            Element::U16 => FieldType::U16,
-            Element::U32 => FieldType::U32,
-            Element::U64 => FieldType::U64,
-            Element::F32 => FieldType::F32,
-            Element::F64 => FieldType::F64,
-        }
-    }
-}
-
 fn write_float(
     value: impl Into<f64> + Copy + fmt::Debug,
     out: &mut (impl fmt::Write + ?Sized),
@@ -399,16 +418,20 @@ mod tests {
 
     #[test]
     fn each_type_that_is_listed_is_one() {
-        let listed = TYPES.split([';']).flat_map(|part| part.split(", "));
-        let mut seen = Vec::new();
-        for name in listed.flat_map(|name| name.split(" to ")) {
-            let (kind, length) = FieldType::parse(name.trim()).unwrap();
-            assert_eq!(length, name.trim().len());
-            assert!(!seen.contains(&kind), "{name}");
-            assert_eq!(kind.to_string(), name.trim());
-            seen.push(kind);
+        // A comma may stand between names of numbers, too.
+        let mut rest = type_names();
+        let mut listed = Vec::new();
+        while !rest.is_empty() {
+            let (kind, length) = FieldType::parse(rest).unwrap();
+            assert_eq!(kind.to_string(), rest[..length]);
+            assert!(!listed.contains(&kind), "{kind}");
+            listed.push(kind);
+            rest = rest[length..].trim_start_matches([',', ';', ' ']);
         }
-        assert!(seen.len() > 25, "{seen:?}");
+        let arrays = Element::ALL.map(FieldType::Array);
+        let rows = FIELD_TYPES.iter().map(|row| row.kind);
+        let plain = rows.filter(|kind| kind.element().is_none());
+        assert_eq!(listed, plain.chain(arrays).collect::<Vec<_>>());
     }
 
     #[test]

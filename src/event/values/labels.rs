@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 /// The names of an enum or of flags, each with its number: `red=1,green=2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Labels<'a>(pub(super) &'a str);
+pub struct Labels<'a>(&'a str);
 
 impl<'a> Labels<'a> {
     /// Labels as a message has them between the parentheses. Each needs a name and a number, in
@@ -50,7 +50,7 @@ impl<'a> Labels<'a> {
     }
 
     /// The list, as the message has it.
-    pub fn as_str(self) -> &'a str {
+    pub const fn as_str(self) -> &'a str {
         self.0
     }
 }

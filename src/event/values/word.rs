@@ -1,6 +1,7 @@
 //! The types of the words of a payload, and the kinds of the values that they make.
 
-use crate::event::values::field::FieldType;
+use crate::event::values::element::Element;
+use crate::event::values::field_table::{FieldStorage, FieldType};
 
 /// The kind of a value, which its definition states for all events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,21 +38,15 @@ pub(crate) enum WordType {
 
 impl WordType {
     pub(crate) fn of_field(kind: FieldType) -> WordType {
-        match kind {
-            FieldType::I8 => WordType::Int(8),
-            FieldType::I16 => WordType::Int(16),
-            FieldType::I32 => WordType::Int(32),
-            FieldType::U8 => WordType::Uint(8),
-            FieldType::U16 => WordType::Uint(16),
-            FieldType::U32 | FieldType::Char => WordType::Uint(32),
-            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-                WordType::Uint(64)
-            }
-            FieldType::F32 => WordType::F32,
-            FieldType::F64 => WordType::F64,
-            FieldType::Str | FieldType::Wstr | FieldType::Istr => WordType::Length(1),
-            FieldType::Array(element) => WordType::Length(element.size()),
-            _ => WordType::Int(64),
+        match kind.storage() {
+            FieldStorage::Signed(bits) => WordType::Int(bits),
+            FieldStorage::Unsigned(bits) => WordType::Uint(bits),
+            FieldStorage::F32 => WordType::F32,
+            FieldStorage::F64 => WordType::F64,
+            FieldStorage::Text
+            | FieldStorage::Wide
+            | FieldStorage::Interned
+            | FieldStorage::Array => WordType::Length(kind.element().map_or(1, Element::size)),
         }
     }
 

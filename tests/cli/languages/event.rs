@@ -1,5 +1,8 @@
 //! Events of random fields, with values that are often the edges of their types.
 
+use timeline::Element;
+use timeline::internal::{FIELD_TYPES, FieldDescriptor};
+
 use crate::support::Random;
 
 /// What a program logs as one argument.
@@ -61,20 +64,10 @@ pub struct Can {
     pub wide: bool,
 }
 
-const NUMBERS: [&str; 10] = [
-    "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64",
-];
-const OTHERS: [&str; 15] = [
-    "bool",
-    "char",
-    "hex",
-    "ptr",
-    "ns",
-    "time",
-    "bytes",
-    "str",
-    "wstr",
-    "istr",
+/// The types of the numbers of arrays, which begin the table.
+const NUMBERS: &[FieldDescriptor] = FIELD_TYPES.split_at(Element::ALL.len()).0;
+/// Types with names of numbers.
+const NAMED: [&str; 5] = [
     "enum(red=1,green=2,größe=-3)",
     "enum( least = -9223372036854775808 , most=9223372036854775807,next=0x7ffffffffffffffe)",
     "flags(r=1,w=2,x=0x4)",
@@ -94,6 +87,13 @@ const TEXTS: [&str; 9] = [
     "$",
 ];
 
+/// The types that are neither arrays nor have names of numbers.
+pub fn plain_types() -> impl Iterator<Item = &'static str> {
+    let is_plain =
+        |row: &&FieldDescriptor| row.kind.labels().is_none() && row.kind.element().is_none();
+    FIELD_TYPES.iter().filter(is_plain).map(|row| row.name)
+}
+
 fn pick<T: Copy>(random: &mut Random, of: &[T]) -> T {
     of[random.below(of.len() as u64) as usize]
 }
@@ -110,6 +110,8 @@ fn count(random: &mut Random) -> u64 {
 
 pub fn event(random: &mut Random, can: &Can) -> Event {
     let count = count(random);
+    let others = plain_types().skip(NUMBERS.len()).chain(NAMED);
+    let others: Vec<&str> = others.collect();
     let mut texts = vec![pick(random, &["", "sent ", "größe ", "it: "])];
     let mut fields = Vec::new();
     // Most texts and arrays are short, or no event would have room for the last one.
@@ -117,9 +119,9 @@ pub fn event(random: &mut Random, can: &Can) -> Event {
     for number in 0..count {
         let name = pick(random, &["a", "B_", "_c", "d9"]);
         let kind = match random.below(4) {
-            0 => pick(random, &NUMBERS).to_owned(),
-            1 => format!("{}[]", pick(random, &NUMBERS)),
-            _ => pick(random, &OTHERS).to_owned(),
+            0 => pick(random, NUMBERS).name.to_owned(),
+            1 => format!("{}[]", pick(random, NUMBERS).name),
+            _ => pick(random, &others).to_owned(),
         };
         fields.push(Field {
             name: format!("{name}{number}"),

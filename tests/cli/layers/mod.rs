@@ -2,12 +2,14 @@
 //! Dependencies point down only, unsafe code and atomics stay in their folders, and files say what
 //! they are for and stay short: those of Rust here, of other languages in foreign.rs. circles.rs
 //! finds files that use one another, face.rs compares what the library shows with its guide,
+//! field_types.rs has the rules of the table of types, which it compares with other languages,
 //! names.rs finds names with two meanings, orderings.rs orderings of atomics that say nothing of a
 //! partner, page.rs has the rules of the page of `serve`, programs.rs tests that make runs, and
 //! rooms.rs has the layers inside a crate.
 
 mod circles;
 mod face;
+mod field_types;
 mod foreign;
 mod names;
 mod orderings;

@@ -10,7 +10,7 @@ use timeline_import::Importer;
 use timeline_search::{Query, numbers, priorities};
 
 use super::recorded;
-use super::selection::{Chosen, HOW, KINDS, LITERALS, by, edges};
+use super::selection::{Chosen, HOW, LITERALS, by, edges, kinds};
 use crate::support::{Name, Random};
 
 /// What else is asked about a number: with other fields, and with parts of any kind.
@@ -37,7 +37,7 @@ fn numbers_at_all_edges_are_chosen_as_they_are_compared() {
     let (name, folder) = (Name::new("queries-edges"), tempfile::tempdir().unwrap());
     let tl = name.create(1 << 16);
     let define = |message: &str| tl.define("net", Priority::Info, message).unwrap();
-    for kind in KINDS {
+    for kind in kinds() {
         // As words of the event; with a text, in columns of their kinds; and as more than four.
         let events = [
             format!("words $v:{kind} $w:i64 $x:u8"),
@@ -89,7 +89,7 @@ fn numbers_at_all_edges_are_chosen_as_they_are_compared() {
     for text in compared.chain(OTHERS.map(str::to_owned)) {
         let (found, asked) = made.agree(&by(&text));
         // Of some definitions, the first event or two have a payload in no column.
-        assert!(asked <= 2 * KINDS.len(), "{asked} asked about by {text}");
+        assert!(asked <= 2 * kinds().len(), "{asked} asked about by {text}");
         hits += usize::from(found > 0 && found < all);
     }
     assert!(hits > 150, "{hits}");

@@ -4,7 +4,7 @@ use timeline::{Attached, Attributes, Event, Priority, Timeline, lay_out};
 
 use crate::command::gettid;
 use crate::languages;
-use crate::languages::event::{Can, Field, Value, value};
+use crate::languages::event::{Can, Field, Value, plain_types, value};
 use crate::support::{Name, Random};
 
 pub const CATEGORIES: [&str; 5] = ["net", "net.tcp", "größe", "a b", "disk"];
@@ -21,30 +21,12 @@ pub const PRIORITIES: [Priority; 7] = [
 pub const NAMES: [&str; 12] = [
     "a", "b", "B_", "_c", "and", "or", "not", "true", "false", "0", "1", "9lives",
 ];
-const KINDS: [&str; 36] = [
-    "i64",
-    "i8",
-    "i16",
-    "i32",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "f32",
+/// Types besides the plain ones, and of those, once more, the ones that are compared otherwise.
+const KINDS: [&str; 16] = [
     "f32",
     "f64",
-    "f64",
-    "bool",
-    "char",
-    "hex",
-    "ptr",
-    "ns",
+    "str",
     "time",
-    "bytes",
-    "str",
-    "str",
-    "wstr",
-    "istr",
     "enum(red=1,green=2,größe=-3,rouge=1)",
     "enum( least = -9223372036854775808 , most=9223372036854775807)",
     "flags(r=1,w=2,x=0x4)",
@@ -57,7 +39,6 @@ const KINDS: [&str; 36] = [
     "u64[]",
     "f32[]",
     "f64[]",
-    "time",
 ];
 /// Of a thread: its name and its group.
 pub const THREADS: [(&str, &str); 4] = [
@@ -136,8 +117,9 @@ fn define(random: &mut Random, tl: &Timeline, line: u32) -> Defined {
         0 => 8 + random.below(50),
         _ => random.below(7),
     };
+    let kinds: Vec<&str> = plain_types().chain(KINDS).collect();
     let mut fields: Vec<_> = (0..count)
-        .map(|_| (pick(random, &NAMES), pick(random, &KINDS)))
+        .map(|_| (pick(random, &NAMES), pick(random, &kinds)))
         .collect();
     fields.insert(random.below(count + 1) as usize, ("number", "i64"));
     let mut message = pick(random, &["sent ", "größe ", ""]).to_owned() + &line.to_string();

@@ -13,7 +13,7 @@ use timeline_archive::{
 };
 use timeline_search::Query;
 
-use super::selection::{Chosen, HOW, KINDS, LITERALS, by, edges};
+use super::selection::{self, Chosen, HOW, LITERALS, by, edges};
 use crate::support::{Name, Random};
 
 /// How many events a block has.
@@ -26,7 +26,7 @@ const BLOCKS: usize = 8;
 
 /// Types of values. Doubles are there several times: no others are in this order.
 fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.into_iter().chain(["f64"; 4])
+    selection::kinds().into_iter().chain(["f64"; 4])
 }
 
 /// An archive whose blocks have events of one type with values that are neighbours.

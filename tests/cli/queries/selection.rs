@@ -7,6 +7,8 @@ use timeline::{Event, Order};
 use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
 use timeline_search::{Expression, Filter, Query};
 
+use crate::languages::event::plain_types;
+
 /// A filter, how many events it was asked about, and of how many blocks it wanted none.
 struct Counted<'a> {
     filter: Filter<'a>,
@@ -96,29 +98,18 @@ pub fn by(text: &str) -> Query {
     }
 }
 
-pub const KINDS: [&str; 21] = [
-    "i64",
-    "i8",
-    "i16",
-    "i32",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "f32",
-    "f64",
-    "bool",
-    "char",
-    "hex",
-    "ptr",
-    "ns",
-    "time",
-    "bytes",
-    "str",
-    "u8[]",
-    "enum(red=1,rouge=1,most=-3)",
-    "flags(r=1,w=2)",
-];
+/// Types of fields: all numbers, and some of the others.
+pub fn kinds() -> Vec<&'static str> {
+    let others = [
+        "str",
+        "u8[]",
+        "enum(red=1,rouge=1,most=-3)",
+        "flags(r=1,w=2)",
+    ];
+    let is_text = |kind: &&str| ["str", "wstr", "istr"].contains(kind);
+    let numbers = plain_types().filter(|kind| !is_text(kind));
+    numbers.chain(others).collect()
+}
 
 /// The bits of numbers at whose sides something changes, in some type.
 pub fn edges() -> Vec<u64> {

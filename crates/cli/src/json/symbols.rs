@@ -23,10 +23,10 @@ impl<'a> JsonSymbols<'a> {
 
     /// Appends a pointer, if it is known what it leads to. Returns whether it is.
     pub fn write(&mut self, kind: FieldType, value: &Value, out: &mut Text) -> bool {
-        let address = match (kind, value) {
-            (FieldType::Ptr, Value::Uint(address)) => *address,
+        let address = match value {
+            Value::Uint(address) if kind.is_address() => *address,
             // In an archive, an event of integers only.
-            (FieldType::Ptr, Value::Int(address)) => *address as u64,
+            Value::Int(address) if kind.is_address() => *address as u64,
             _ => return false,
         };
         let found = symbol(self.source, self.event, address);

@@ -1,6 +1,7 @@
 //! Says which durations are wanted, and what they are called.
 
 use timeline::FieldType;
+use timeline::internal::Notation;
 
 /// Which durations are wanted. Names of events and spans are patterns: `*` is any text and `?` any
 /// one character.
@@ -80,9 +81,9 @@ pub enum ValueUnit {
 impl ValueUnit {
     /// The unit of a field; `None` if there is no field of a known type.
     pub(super) fn of(kind: Option<FieldType<'_>>) -> ValueUnit {
-        match kind {
-            Some(FieldType::Ns) => ValueUnit::Nanoseconds,
-            Some(FieldType::Bytes) => ValueUnit::Bytes,
+        match kind.map(FieldType::notation) {
+            Some(Notation::Duration) => ValueUnit::Nanoseconds,
+            Some(Notation::Size) => ValueUnit::Bytes,
             _ => ValueUnit::None,
         }
     }

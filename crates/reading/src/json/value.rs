@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::value::RawValue;
 use timeline::dump::Text;
-use timeline::internal::Format;
+use timeline::internal::{FieldStorage, Format, JsonForm};
 use timeline::{FieldType, Value};
 
 use super::{INFALLIBLE, push_quoted};
@@ -58,8 +58,8 @@ fn push_signed(number: i64, out: &mut Text) {
 ///
 /// What is not UTF-8 in a text becomes `U+FFFD`.
 pub fn push_value(kind: Option<FieldType>, value: &Value, out: &mut Text) {
-    match (kind, value) {
-        (Some(FieldType::Array(element)), Value::Text { bytes, cut }) => {
+    match (kind, kind.and_then(FieldType::element), value) {
+        (_, Some(element), Value::Text { bytes, cut }) => {
             let mut list = List::begin(out);
             for word in element.words(bytes) {
                 push_word(element.field(), word, list.next());
@@ -69,7 +69,7 @@ pub fn push_value(kind: Option<FieldType>, value: &Value, out: &mut Text) {
             }
             list.end();
         }
-        (Some(kind), Value::Int(_) | Value::Uint(_) | Value::Float(_)) if kind.is_scalar() => {
+        (Some(kind), _, Value::Int(_) | Value::Uint(_) | Value::Float(_)) if kind.is_scalar() => {
             push_word(kind, kind.word(value), out);
         }
         _ => push_untyped(value, out),
@@ -87,22 +87,16 @@ pub fn value(kind: Option<FieldType>, value: &Value) -> Box<RawValue> {
 /// Appends the value in an argument word.
 fn push_word(kind: FieldType, word: i64, out: &mut Text) {
     let integer = kind.integer(word);
-    match kind {
-        FieldType::F32 => {
-            let shortest = f32::from_bits(integer as u32).to_string();
-            push_float(shortest.parse().unwrap_or(f64::NAN), out);
-        }
-        FieldType::F64 => push_float(f64::from_bits(integer as u64), out),
-        FieldType::Bool => out.push(if integer != 0 { "true" } else { "false" }),
-        FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-            push_number(integer as u64, out);
-        }
-        FieldType::Enum(labels) => match labels.name(integer) {
+    let labels = kind.labels();
+    match kind.descriptor().json {
+        JsonForm::Bool => out.push(if integer != 0 { "true" } else { "false" }),
+        JsonForm::Name => match labels.and_then(|labels| labels.name(integer)) {
             Some(name) => push_quoted(name, out),
             None => push_signed(integer, out),
         },
-        FieldType::Flags(labels) => {
-            let (names, rest) = labels.names(integer as u64);
+        JsonForm::Names => {
+            let names = labels.map(|labels| labels.names(integer as u64));
+            let (names, rest) = names.unwrap_or_default();
             let mut list = List::begin(out);
             for name in names {
                 push_quoted(name, list.next());
@@ -112,12 +106,20 @@ fn push_word(kind: FieldType, word: i64, out: &mut Text) {
             }
             list.end();
         }
-        FieldType::Char => {
+        JsonForm::Text => {
             let mut text = String::new();
             kind.write(word, &mut text).expect(INFALLIBLE);
             push_quoted(&text, out);
         }
-        _ => push_signed(integer, out),
+        JsonForm::Number | JsonForm::List => match kind.storage() {
+            FieldStorage::F32 => {
+                let shortest = f32::from_bits(integer as u32).to_string();
+                push_float(shortest.parse().unwrap_or(f64::NAN), out);
+            }
+            FieldStorage::F64 => push_float(f64::from_bits(integer as u64), out),
+            FieldStorage::Unsigned(_) => push_number(integer as u64, out),
+            _ => push_signed(integer, out),
+        },
     }
 }
 

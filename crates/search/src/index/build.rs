@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use timeline::dump::Messages;
-use timeline::{Event, EventId, FieldType, Source};
+use timeline::{Event, EventId, Source};
 use timeline_archive::Archive;
 
 use super::file::{Root, SegmentEntry};
@@ -72,7 +72,7 @@ impl<'a> Builder<'a> {
             let fields = definition
                 .into_iter()
                 .flat_map(|definition| definition.fields());
-            fields.into_iter().any(|field| field.kind == FieldType::Ptr)
+            fields.into_iter().any(|field| field.kind.is_address())
         });
         let message = self.messages.text(event, definition);
         let segment = &mut self.segment;

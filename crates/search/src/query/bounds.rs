@@ -6,7 +6,7 @@
 use std::ops::RangeInclusive;
 
 use timeline::FieldType;
-use timeline::internal::ValueKind;
+use timeline::internal::{Collation, FieldStorage, ValueKind};
 
 /// How bits are ordered as numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,14 +33,6 @@ impl NumericDomain {
     /// no ranges, as with names.
     pub fn of(field: Option<FieldType>, kind: ValueKind) -> Option<NumericDomain> {
         let whole = |order| NumericDomain::between(order, i64::MIN, i64::MAX);
-        let up_to = |last: u32| Some(NumericDomain::between(Order::Signed, 0, last.into()));
-        let around = |first: i32, last: i32| {
-            Some(NumericDomain::between(
-                Order::Signed,
-                first.into(),
-                last.into(),
-            ))
-        };
         let Some(field) = field.filter(|_| kind != ValueKind::Float) else {
             return Some(match kind {
                 ValueKind::Int => whole(Order::Signed),
@@ -52,19 +44,27 @@ impl NumericDomain {
         if !matches!(kind, ValueKind::Int | ValueKind::Uint) {
             return None;
         }
-        match field {
-            FieldType::I64 | FieldType::Ns | FieldType::Time => Some(whole(Order::Signed)),
-            FieldType::I8 => around(i8::MIN.into(), i8::MAX.into()),
-            FieldType::I16 => around(i16::MIN.into(), i16::MAX.into()),
-            FieldType::I32 => around(i32::MIN, i32::MAX),
-            FieldType::U8 => up_to(u8::MAX.into()),
-            FieldType::U16 => up_to(u16::MAX.into()),
-            FieldType::U32 => up_to(u32::MAX),
-            FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-                Some(whole(Order::Unsigned))
+        if !matches!(
+            field.descriptor().collation,
+            Collation::Number | Collation::Time
+        ) {
+            return None;
+        }
+        // Of n bits, the least signed number and the greatest unsigned one.
+        let least = |bits: u32| i64::MIN >> (i64::BITS - bits);
+        let most = |bits: u32| (u64::MAX >> (u64::BITS - bits)) as i64;
+        match field.storage() {
+            FieldStorage::Signed(bits) => Some(NumericDomain::between(
+                Order::Signed,
+                least(bits),
+                !least(bits),
+            )),
+            FieldStorage::Unsigned(64) => Some(whole(Order::Unsigned)),
+            FieldStorage::Unsigned(bits) => {
+                Some(NumericDomain::between(Order::Signed, 0, most(bits)))
             }
-            FieldType::F64 => Some(NumericDomain::doubles()),
-            FieldType::F32 => Some(NumericDomain::singles()),
+            FieldStorage::F64 => Some(NumericDomain::doubles()),
+            FieldStorage::F32 => Some(NumericDomain::singles()),
             _ => None,
         }
     }

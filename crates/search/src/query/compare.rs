@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 
+use timeline::internal::{Collation, FieldStorage, Notation};
 use timeline::{Element, FieldType, Value};
 
 use super::condition::{Literal, Operator};
@@ -36,12 +37,18 @@ pub struct TextPrefix<'a> {
 impl<'a> Comparand<'a> {
     /// The value of a field, of which only the position may be known. `None` for `NULL`.
     pub fn of(kind: Option<FieldType>, value: &'a Value) -> Option<Comparand<'a>> {
+        let storage = kind.map(FieldType::storage);
         Some(match (kind, value) {
-            (Some(FieldType::Array(element)), Value::Text { bytes, cut }) => {
-                Comparand::Array(element, TextPrefix { bytes, cut: *cut })
+            (_, Value::Text { bytes, cut }) => {
+                let text = TextPrefix { bytes, cut: *cut };
+                match kind.and_then(FieldType::element) {
+                    Some(element) => Comparand::Array(element, text),
+                    None => Comparand::Text(text),
+                }
             }
-            (_, Value::Text { bytes, cut }) => Comparand::Text(TextPrefix { bytes, cut: *cut }),
-            (Some(FieldType::F32), Value::Float(value)) => Comparand::Single(*value as f32),
+            (_, Value::Float(value)) if storage == Some(FieldStorage::F32) => {
+                Comparand::Single(*value as f32)
+            }
             (_, Value::Float(value)) => Comparand::Float(*value),
             (_, Value::LongDouble(bytes)) => Comparand::Float(double(bytes)),
             (Some(kind), Value::Int(_) | Value::Uint(_)) => of_word(kind, kind.word(value)),
@@ -92,34 +99,18 @@ impl<'a> Comparand<'a> {
 /// The value in a word, as the type understands it.
 fn of_word(kind: FieldType, word: i64) -> Comparand<'static> {
     let integer = kind.integer(word);
-    let unsigned = i128::from(integer as u64);
-    match kind {
-        FieldType::U64 | FieldType::Hex | FieldType::Ptr | FieldType::Bytes => {
-            Comparand::Integer(unsigned)
-        }
-        FieldType::F32 => Comparand::Single(f32::from_bits(integer as u32)),
-        FieldType::F64 => Comparand::Float(f64::from_bits(integer as u64)),
-        FieldType::Bool => Comparand::Bool(integer != 0),
-        FieldType::Time => Comparand::Time(integer.into()),
-        FieldType::Enum(labels) => {
-            // Several, where a program has two names for one number.
-            let own = labels.iter().filter(|(_, number)| *number == integer);
-            Comparand::Named(
-                integer.into(),
-                own.map(|(name, _)| name.to_owned()).collect(),
-            )
-        }
-        FieldType::Flags(labels) => {
-            let (names, _) = labels.names(integer as u64);
-            Comparand::Named(unsigned, names.into_iter().map(str::to_owned).collect())
-        }
-        FieldType::Char => {
-            let mut name = String::new();
-            // Writing to a String does not fail.
-            let _ = kind.write(word, &mut name);
-            Comparand::Named(integer.into(), vec![name])
-        }
-        _ => Comparand::Integer(integer.into()),
+    let number = match kind.storage() {
+        FieldStorage::Unsigned(_) => i128::from(integer as u64),
+        _ if kind.notation() == Notation::Names => i128::from(integer as u64),
+        _ => i128::from(integer),
+    };
+    match (kind.descriptor().collation, kind.storage()) {
+        (Collation::Bool, _) => Comparand::Bool(integer != 0),
+        (Collation::Time, _) => Comparand::Time(number),
+        (Collation::Name, _) => Comparand::Named(number, kind.names(word)),
+        (_, FieldStorage::F32) => Comparand::Single(f32::from_bits(integer as u32)),
+        (_, FieldStorage::F64) => Comparand::Float(f64::from_bits(integer as u64)),
+        _ => Comparand::Integer(number),
     }
 }
 

@@ -6,7 +6,6 @@ use timeline_reading::DefinitionView;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
-use super::details::unit;
 use super::summary::LogSummary;
 use crate::error::Result;
 use crate::logs::Version;
@@ -133,7 +132,7 @@ fn object(definition: &Definition) -> DefinitionObject {
             .map(|field| FieldObject {
                 name: field.name.to_string(),
                 kind: field.kind.to_string(),
-                unit: unit(field.kind),
+                unit: field.kind.descriptor().unit,
             })
             .collect(),
         file: definition.file.clone(),

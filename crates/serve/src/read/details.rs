@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use timeline::dump::{Messages, Text};
-use timeline::{Event, FieldType, Source, Value};
+use timeline::{Event, Source, Value};
 use timeline_reading::json::{self, Members, write_object};
 use timeline_reading::{DefinitionView, StackEntry, stack_entries};
 use utoipa::ToSchema;
@@ -125,15 +125,6 @@ pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details>
     })
 }
 
-/// The unit of values of a type.
-pub fn unit(kind: FieldType) -> Option<&'static str> {
-    match kind {
-        FieldType::Ns | FieldType::Time => Some("ns"),
-        FieldType::Bytes => Some("bytes"),
-        _ => None,
-    }
-}
-
 fn fields(event: &Event, definition: DefinitionView) -> Vec<FieldValue> {
     let layout = definition.layout();
     let fields: Vec<_> = definition.fields().collect();
@@ -151,7 +142,7 @@ fn fields(event: &Event, definition: DefinitionView) -> Vec<FieldValue> {
         FieldValue {
             name: field.map_or(place.to_string(), |field| field.name.to_string()),
             kind: kind.map(|kind| kind.to_string()),
-            unit: kind.and_then(unit),
+            unit: kind.and_then(|kind| kind.descriptor().unit),
             value: json,
             shown,
         }

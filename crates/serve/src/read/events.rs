@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use timeline::dump::Messages;
-use timeline::{Definition, Event, EventId, FieldType, Priority, Source, Syntax, TemplateField};
+use timeline::internal::Notation;
+use timeline::{Definition, Event, EventId, Priority, Source, Syntax, TemplateField};
 use timeline_archive::Archive;
 use timeline_reading::DefinitionView;
 use timeline_search::{line_count, message_lines};
@@ -160,11 +161,11 @@ impl<'a> EventObjects<'a> {
 
 /// Whether all messages of a definition have one line if the values are numbers.
 fn has_one_line(definition: &Definition) -> bool {
-    let is_number = |field: TemplateField| match field.kind {
-        FieldType::Char | FieldType::Str | FieldType::Wstr | FieldType::Istr => false,
+    let is_number = |field: TemplateField| match field.kind.notation() {
+        Notation::Number | Notation::Bool | Notation::Base16 => true,
+        Notation::Duration | Notation::Date | Notation::Size => true,
         // Behind a pointer stands its symbol.
-        FieldType::Ptr | FieldType::Enum(_) | FieldType::Flags(_) | FieldType::Array(_) => false,
-        _ => true,
+        _ => false,
     };
     let is_known = definition.syntax == Syntax::Template && !definition.is_lost;
     is_known && !definition.summary().is_empty() && definition.fields().all(is_number)

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use timeline::internal::{ValueKind, brace_parts, fields};
+use timeline::internal::{FIELD_TYPES, FieldDescriptor, ValueKind, brace_parts, fields};
 use timeline::statement::with_types;
-use timeline::{Definition, EventId, FieldType, Layout, Priority};
+use timeline::{Definition, Element, EventId, Layout, Priority};
 
 use super::lost_texts::{LostTexts, ValueKinds};
 
@@ -97,22 +97,39 @@ impl Choice {
     }
 }
 
+/// The types that statements have most often, as recordings show; the others follow in the order of
+/// the table.
+const FREQUENT: [&str; 16] = [
+    "i32", "u32", "i64", "u64", "str", "f64", "ptr", "bool", "u8", "u16", "i16", "i8", "f32",
+    "char", "ns", "bytes",
+];
+/// The same, of the numbers of arrays.
+const FREQUENT_IN_ARRAYS: [&str; 9] = ["u8", "i8", "u32", "i32", "u64", "i64", "f64", "f32", "u16"];
+
+/// Names with the frequent ones first.
+fn by_frequency<'a>(names: impl Iterator<Item = &'a str>, frequent: &[&str]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = names.collect();
+    let place = |name: &&str| frequent.iter().position(|other| other == name);
+    names.sort_by_key(|name| place(name).unwrap_or(frequent.len()));
+    names
+}
+
 /// All types that a statement may have without naming them, the frequent ones first.
 fn choices() -> &'static [Choice] {
     static CHOICES: OnceLock<Vec<Choice>> = OnceLock::new();
     CHOICES.get_or_init(|| {
-        use FieldType::{Bool, Bytes, Char, F32, F64, Hex, I8, I16, I32, I64, Istr, Ns, Ptr};
-        use FieldType::{Str, Time, U8, U16, U32, U64, Wstr};
-        let plain = [
-            I32, U32, I64, U64, Str, F64, Ptr, Bool, U8, U16, I16, I8, F32, Char, Ns, Bytes, Hex,
-            Time, Wstr, Istr,
-        ];
-        let plain = plain.into_iter().map(|kind| format!(":{kind}"));
-        let numbers = [
-            "u8", "i8", "u32", "i32", "u64", "i64", "f64", "f32", "u16", "i16",
-        ];
-        let arrays = numbers.into_iter().map(|element| format!(":{element}[]"));
-        plain.chain(arrays).map(Choice::new).collect()
+        // The names of numbers are not known; arrays come behind.
+        let is_plain =
+            |row: &&FieldDescriptor| row.kind.labels().is_none() && row.kind.element().is_none();
+        let plain = FIELD_TYPES.iter().filter(is_plain).map(|row| row.name);
+        let plain = by_frequency(plain, &FREQUENT).into_iter();
+        let elements = Element::ALL.map(|element| element.field().descriptor().name);
+        let arrays = by_frequency(elements.into_iter(), &FREQUENT_IN_ARRAYS).into_iter();
+        plain
+            .map(|name| format!(":{name}"))
+            .chain(arrays.map(|name| format!(":{name}[]")))
+            .map(Choice::new)
+            .collect()
     })
 }
 
@@ -300,6 +317,19 @@ mod tests {
         });
         assert_eq!(count, 1);
         assert!(each_number(&[2, 0], |_| ControlFlow::Break(())).is_continue());
+    }
+
+    #[test]
+    fn each_type_is_tried_and_the_frequent_ones_first() {
+        let texts: Vec<&str> = choices().iter().map(|choice| &*choice.text).collect();
+        let rest = [":hex", ":time", ":wstr", ":istr"];
+        let frequent = FREQUENT.map(|name| format!(":{name}"));
+        assert_eq!(texts[..FREQUENT.len()], frequent);
+        assert_eq!(texts[FREQUENT.len()..][..rest.len()], rest);
+        assert_eq!(texts[FREQUENT.len() + rest.len()], ":u8[]");
+        assert_eq!(texts.last(), Some(&":i16[]"));
+        // Those with names of numbers are none, and there is one array for each element.
+        assert_eq!(texts.len(), FIELD_TYPES.len() - 3 + Element::ALL.len());
     }
 
     #[test]

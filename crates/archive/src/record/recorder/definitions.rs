@@ -2,7 +2,7 @@
 //! Their strings are in the file before the events.
 
 use timeline::internal::ValueKind;
-use timeline::{Event, EventId, FieldType, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value};
+use timeline::{Event, EventId, Layout, MAX_ARGUMENTS, Source as _, Syntax, Value};
 
 use super::pointees::Pointees;
 use super::{MAX_THREADS, RECENT, Recorder, Thread};
@@ -124,7 +124,7 @@ impl Recorder<'_> {
             self.definitions.resize_with(index + 1, || None);
         }
         let pointers = definition.fields().enumerate();
-        let pointers = pointers.filter(|(_, field)| field.kind == FieldType::Ptr);
+        let pointers = pointers.filter(|(_, field)| field.kind.is_address());
         let pointers: Vec<_> = pointers.map(|(place, _)| place).collect();
         let layout = Layout::of(definition);
         self.definitions[index] = Some(DefinitionEntry {

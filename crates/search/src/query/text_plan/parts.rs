@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use timeline::internal::{Format, FormatPart, FormatValue, TemplatePiece, ValueKind, pieces};
-use timeline::{Definition, FieldType, Syntax, TemplateField};
+use timeline::internal::{
+    Format, FormatPart, FormatValue, Notation, TemplatePiece, ValueKind, pieces,
+};
+use timeline::{Definition, Syntax, TemplateField};
 use timeline_archive::ShapeValues;
 
 use crate::query::bounds::NumericDomain;
@@ -103,26 +105,16 @@ impl ValueText {
         if matches!(kind, Some(ValueKind::Text | ValueKind::LongDouble)) {
             return ValueText::as_any();
         }
-        match (field.kind, kind) {
-            (
-                FieldType::I8
-                | FieldType::I16
-                | FieldType::I32
-                | FieldType::I64
-                | FieldType::U8
-                | FieldType::U16
-                | FieldType::U32
-                | FieldType::U64,
-                kind,
-            ) => {
+        match field.kind.notation() {
+            Notation::Number if field.kind.storage().is_integer() => {
                 let numbers = kind.and_then(|kind| NumericDomain::of(Some(field.kind), kind));
                 ValueText {
                     bytes: ByteSet::list(DIGITS),
                     told: numbers.map(|numbers| TextColumn::Number(position, numbers)),
                 }
             }
-            (FieldType::F32 | FieldType::F64, _) => ValueText::by(ByteSet::list(FLOAT)),
-            (FieldType::Hex, _) => ValueText::by(ByteSet::list(HEX)),
+            Notation::Number => ValueText::by(ByteSet::list(FLOAT)),
+            Notation::Base16 => ValueText::by(ByteSet::list(HEX)),
             _ => ValueText::as_any(),
         }
     }
