@@ -5,8 +5,9 @@ use std::path::Path;
 use super::channels::{Channel, Switch, channels_of_event};
 use super::rules::Rules;
 use super::switches::Switches;
-use super::{Definitions, Level, Priority};
+use super::{Definitions, EventId, Level, Priority};
 use crate::error::{Error, Result};
+use crate::sync::{AtomicU8, Ordering};
 
 impl Definitions {
     /// The level that was asked for.
@@ -27,6 +28,14 @@ impl Definitions {
     /// Whether some event of that priority may be logged. Signal handlers ask.
     pub fn may_allow(&self, priority: Priority) -> bool {
         self.switches.may_allow(priority)
+    }
+
+    /// Whether an event is logged at present, as its enable byte says.
+    pub fn is_enabled(&self, id: EventId) -> bool {
+        let is_defined = (1..self.count()).contains(&id.0);
+        let byte = |id| self.map.record::<AtomicU8>(self.geometry.enable().at(id));
+        // Relaxed: an answer of a moment later may be another one.
+        is_defined && byte(id.0).shared().load(Ordering::Relaxed) != 0
     }
 
     /// Adds rules to those that were asked for. The caller holds the define lock.
