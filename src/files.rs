@@ -11,8 +11,9 @@ use crate::shm::{self, Name, Temporary};
 
 pub use crate::shm::{open_as, open_regular, open_to_read, read_dir, read_to_string};
 
-/// A file that is written beside its name, and gets the name once it is whole. Only its owner may
-/// read it.
+/// A file that gets its name once it is whole, also if there is one of that name. Until then it has
+/// none, and is gone if the process is killed. Where the file system has no such files, it has a
+/// temporary name beside the final one. Only its owner may read it.
 ///
 /// ```
 /// use std::io::Write;
@@ -70,7 +71,10 @@ impl Replacement {
     ///
     /// The file cannot be created.
     pub fn begin(&self) -> Result<PendingFile> {
-        let created = self.temporary();
+        let created = match shm::create_unnamed(folder_of(self.0.file())) {
+            Some(file) => Ok((None, file)),
+            None => beside(&self.0, shm::create).map(|(name, file)| (Some(name), file)),
+        };
         let (temporary, file) = created.map_err(|e| Error::io("create", self.0.given(), e))?;
         Ok(PendingFile {
             name: self.0.clone(),
@@ -78,23 +82,23 @@ impl Replacement {
             file,
         })
     }
+}
 
-    /// A new file beside the final one. Several processes may write to the same name at once.
-    fn temporary(&self) -> io::Result<(Temporary, File)> {
-        loop {
-            let path = self.0.sibling(&shm::numbered(".tmp-"));
-            match shm::create(&path) {
-                Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
-                other => return Ok((Temporary::new(path), other?)),
-            }
+/// Makes a file beside the final one. Several processes may write to the same name at once.
+fn beside<T>(name: &Name, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(Temporary, T)> {
+    loop {
+        let path = name.sibling(&shm::numbered(".tmp-"));
+        match make(&path) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
+            made => return made.map(|made| (Temporary::new(path), made)),
         }
     }
 }
 
-/// A file that is being written beside its name. If it is dropped, it is removed.
+/// A file that is being written and has not its name yet. If it is dropped, it is gone.
 pub struct PendingFile {
     name: Name,
-    temporary: Temporary,
+    temporary: Option<Temporary>,
     file: File,
 }
 
@@ -114,8 +118,18 @@ impl PendingFile {
     pub fn finish(self) -> Result<()> {
         let synced = self.file.sync_all();
         synced.map_err(|e| Error::io("write", self.name.given(), e))?;
-        lifecycle::replace(&self.name, self.temporary.path())?;
-        self.temporary.keep();
+        let temporary = match self.temporary {
+            Some(temporary) => temporary,
+            // A file without a name cannot replace another by itself.
+            None => {
+                let named = beside(&self.name, |path| shm::name_new(&self.file, path));
+                named
+                    .map_err(|e| Error::io("write", self.name.given(), e))?
+                    .0
+            }
+        };
+        lifecycle::replace(&self.name, temporary.path())?;
+        temporary.keep();
         Ok(())
     }
 }
@@ -206,5 +220,37 @@ impl NewFile {
                 Ok(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek, Write};
+
+    #[test]
+    fn what_is_not_whole_leaves_nothing_behind_whoever_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("saved");
+        let count = || std::fs::read_dir(folder.path()).unwrap().count();
+        std::fs::write(&path, "before").unwrap();
+        let pending = Replacement::of(&path).unwrap().begin().unwrap();
+        pending.file().write_all(b"half").unwrap();
+        // As if it were killed: nothing is removed. Some file systems have only files with names.
+        let is_unnamed = pending.temporary.is_none();
+        assert_eq!(is_unnamed, shm::create_unnamed(folder.path()).is_some());
+        assert_eq!(count(), 2 - usize::from(is_unnamed));
+        let mut file = pending.file().try_clone().unwrap();
+        pending.finish().unwrap();
+        assert_eq!(
+            (count(), std::fs::read(&path).unwrap()),
+            (1, b"half".to_vec())
+        );
+        // Whoever has it open goes on with the file that has the name.
+        file.write_all(b" and half").unwrap();
+        file.rewind().unwrap();
+        let mut read = String::new();
+        file.read_to_string(&mut read).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), read);
     }
 }

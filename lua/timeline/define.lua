@@ -40,13 +40,14 @@ local ATTRIBUTES = { channels = true, important = true }
 
 -- Raises an error at the line that called the function that defines.
 local function expect_definition(category, priority, message, attributes)
-   local function check(condition, what, wanted, got)
+   local function check(condition, what, wanted, got, hint)
       if not condition then
-         error(("timeline: expected %s as %s, got %s"):format(wanted, what, shown(got)), 4)
+         error(("timeline: expected %s as %s, got %s%s"):format(wanted, what, shown(got), hint or ""), 4)
       end
    end
    check(is_text(category), "category", "a string without NUL", category)
-   check(type(priority) == "string" and PRIORITIES[priority], "priority", A_PRIORITY, priority)
+   local is_priority = type(priority) == "string" and PRIORITIES[priority]
+   check(is_priority, "priority", A_PRIORITY, priority, not is_priority and priorities.meant(priority))
    check(is_text(message), "message", "a string without NUL", message)
    check(attributes == nil or type(attributes) == "table", "attributes", "a table or nil", attributes)
    local channels, important = attributes and attributes.channels, attributes and attributes.important

@@ -22,4 +22,13 @@ end
 local A_PRIORITY = "error, warning, info, trace, app, packet or library"
 local A_LEVEL = "all, none, " .. A_PRIORITY
 
-return { PRIORITIES = PRIORITIES, LEVELS = LEVELS, A_PRIORITY = A_PRIORITY, A_LEVEL = A_LEVEL }
+-- What may have been meant by a word that is no priority: the end of an error's text, which may be empty.
+local function meant(word)
+   local number = ffi.new("int32_t[1]")
+   if type(word) ~= "string" or C.timeline_priority_parse(word, number) == C.TIMELINE_OK then return "" end
+   return ffi.string(C.timeline_last_error()):match("; did you mean .*$") or ""
+end
+
+return {
+   PRIORITIES = PRIORITIES, LEVELS = LEVELS, A_PRIORITY = A_PRIORITY, A_LEVEL = A_LEVEL, meant = meant,
+}

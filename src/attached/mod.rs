@@ -272,6 +272,12 @@ impl Attached {
         (1..self.segment.definitions.count()).filter_map(|id| self.definition(EventId(id)))
     }
 
+    /// Whether the events of a definition are logged at present: as the level, the rules and its
+    /// channels say.
+    pub fn is_enabled(&self, id: EventId) -> bool {
+        self.segment.definitions.is_enabled(id)
+    }
+
     /// The objects that its processes have loaded. Call stacks are read with them.
     pub fn modules(&self) -> impl Iterator<Item = Module> {
         let modules = self.segment.definitions.modules();

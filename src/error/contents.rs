@@ -3,9 +3,13 @@
 use crate::layout::MAGIC;
 
 /// The first bytes of files, and their kinds.
-const KNOWN: [(&[u8], &str); 12] = [
+const KNOWN: [(&[u8], &str); 13] = [
     (&MAGIC, "a timeline, or a snapshot of one"),
     (b"\xc1\xce", "an archive of timelines"),
+    (
+        b"timeline index 1",
+        "the index of an archive; name the archive, whose name is that without .idx",
+    ),
     (b"\x1f\x8b", "compressed by gzip; unpack it first (gunzip)"),
     (
         b"\x28\xb5\x2f\xfd",
@@ -25,7 +29,7 @@ const KNOWN: [(&[u8], &str); 12] = [
 ];
 
 /// The kind of a file that begins with these bytes: "text", "compressed by gzip; unpack it first
-/// (gunzip)". Eight bytes are enough.
+/// (gunzip)". Sixteen bytes are enough.
 ///
 /// # Example
 /// ```
@@ -76,6 +80,11 @@ mod tests {
             (
                 b"\x1f\x8b\x08\0\0\0\0\0",
                 "compressed by gzip; unpack it first (gunzip)",
+            ),
+            (b"timeline index 2", "text"),
+            (
+                b"timeline index 1\0",
+                "the index of an archive; name the archive, whose name is that without .idx",
             ),
             (b"\xc1\xce\0\0", "an archive of timelines"),
             (b"\xff\xfe\0\x01abc", "data of another kind"),

@@ -201,22 +201,21 @@ pub enum Error {
     },
 
     /// Not one of the seven priorities.
-    #[error(
-        "unknown priority {found:?}: expected error, warning, info, trace, app, packet or library"
-    )]
+    #[error("unknown priority {found:?}: {}", text::priorities(" or library", *meant))]
     BadPriority {
         /// The word given.
         found: String,
+        /// The priority that may have been meant.
+        meant: Option<&'static str>,
     },
 
     /// Not a priority, nor `all` or `none`.
-    #[error(
-        "unknown level {found:?}: expected error, warning, info, trace, app, packet, library, all \
-         or none"
-    )]
+    #[error("unknown level {found:?}: {}", text::priorities(", library, all or none", *meant))]
     BadLevel {
         /// The word given.
         found: String,
+        /// The level that may have been meant.
+        meant: Option<&'static str>,
     },
 
     /// A word of rules about which events are logged.

@@ -50,6 +50,13 @@ pub fn users(by: &[User]) -> String {
     text
 }
 
+/// The priorities that are expected, and the one that may have been meant.
+pub fn priorities(last: &str, meant: Option<&str>) -> String {
+    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let meant = meant.unwrap_or_default();
+    format!("expected error, warning, info, trace, app, packet{last}{meant}")
+}
+
 const MIB: u64 = 1 << 20;
 
 /// A number of bytes that are needed; not less, where it is rounded.

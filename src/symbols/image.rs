@@ -10,7 +10,7 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, Sym};
 use super::elf_file::{ElfFile, is_of, programs};
 use super::intervals::{AddressInterval, IntervalMap};
 use super::lines::{LineTable, SourceLocation};
-use super::sections::{self, Sections, Unread};
+use super::sections::{self, Sections};
 use super::separate::{self, Separate};
 use super::{FileContents, FileVersion, Module, ReadBudget};
 
@@ -31,7 +31,7 @@ pub struct Image {
     separate: Vec<Separate>,
     /// What the file, or a file of its own, says of the lines of its source: read when it is first
     /// asked for.
-    lines: OnceLock<Result<LineTable, Unread>>,
+    lines: OnceLock<Result<LineTable, Option<PathBuf>>>,
     /// The file's address for its lowest page; `None` if the file cannot be moved.
     lowest: Option<u64>,
     symbols: Vec<Symbol>,
@@ -168,10 +168,10 @@ impl Image {
         Some((name, symbol.start.wrapping_add(bias)))
     }
 
-    /// Its path, if its debug information was looked for and is compressed with zstd.
+    /// The file with its debug information, if that was looked for and is compressed with zstd: its
+    /// own, or the one that has what was stripped off it.
     pub fn compressed_with_zstd(&self) -> Option<&Path> {
-        let is_it = matches!(self.lines.get(), Some(Err(Unread::Zstd)));
-        is_it.then_some(&self.path)
+        self.lines.get()?.as_ref().err()?.as_deref()
     }
 
     /// The place in the source that an address is of, in a process with the file of this module

@@ -29,6 +29,11 @@ pub struct Separate {
 }
 
 impl Separate {
+    /// Where it may be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Opens it, if it has the checksum. All of the file is read for that.
     pub fn open<'a>(&self, left: &'a mut u64) -> Option<ElfFile<'a>> {
         let mut file = ElfFile::at(&self.path, left)?;

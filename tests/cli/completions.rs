@@ -122,13 +122,13 @@ fn shells_complete_live_names() {
         .env("HOME", dir.path())
         .env("PATH", path());
     let offered = String::from_utf8(succeed(&mut fish, "fish").stdout).unwrap();
-    assert_eq!(offered, format!("{}\tLive timeline\n", live.names()[0]));
+    assert_eq!(offered, format!("{}\tTimeline\n", live.names()[0]));
     assert!(!dir.path().join("PWNED").exists());
 }
 
 /// The verbs that take a name in shared memory.
 fn named() -> impl Iterator<Item = &'static str> {
-    let others = ["list", "import", "verify", "repair"];
+    let others = ["list", "import", "verify", "repair", "index"];
     VERBS.into_iter().filter(move |verb| !others.contains(verb))
 }
 
@@ -236,6 +236,94 @@ fn bash_completes_values_lists_and_names_before_options() {
     let options = offered(&["timeline", "dump", "--l"]);
     assert_eq!(options, ["--long", "--line"]);
     assert!(offered(&["timeline", "du"]).contains(&"dump".to_owned()));
+}
+
+/// What is typed, and the words that come of it.
+fn places<'a>(base: &str, [colon, backslash]: [&'a str; 2]) -> Vec<(String, Vec<&'a str>)> {
+    vec![
+        (format!("info {base}:80\t"), vec!["info", colon]),
+        (format!("info {base}:\t"), vec!["info", colon]),
+        (format!("info {base}\\\\\t"), vec!["info", backslash]),
+        (
+            "dump --columns=mess\t".into(),
+            vec!["dump", "--columns=message"],
+        ),
+        (
+            format!("dump {colon} --category rad\t"),
+            vec!["dump", colon, "--category", "radio"],
+        ),
+        (
+            format!("dump --event radio.beg\t {colon}"),
+            vec!["dump", "--event", "radio.beg", colon],
+        ),
+        (
+            format!("outliers {colon} --span radio.s\t"),
+            vec!["outliers", colon, "--span", "radio.signal"],
+        ),
+        (
+            format!("enable {colon} radio.beg\t"),
+            vec!["enable", colon, "radio.begin_signal"],
+        ),
+        (
+            format!("channel {colon} wi\tof\t"),
+            vec!["channel", colon, "wire", "off"],
+        ),
+        (
+            format!("priority {colon} inf\t"),
+            vec!["priority", colon, "info"],
+        ),
+        ("help du\t".into(), vec!["help", "dump"]),
+        ("gener\t".into(), vec!["gener"]),
+        (
+            format!("index {base}:80\t"),
+            vec!["index", &colon[..colon.len() - 2]],
+        ),
+    ]
+}
+
+#[test]
+fn what_stands_in_a_place_is_offered_there_and_nothing_else() {
+    let dir = TempDir::new().unwrap();
+    let base = format!("/timeline-test-places-{}", std::process::id());
+    let named = Named(vec![format!("{base}:8080"), format!("{base}\\b")]);
+    let tl = timeline::Timeline::with_size(&named.0[0], 256, 4096).unwrap();
+    let wire = timeline::Attributes {
+        channels: "wire",
+        ..timeline::Attributes::default()
+    };
+    let signal = "begin signal $strength";
+    let radio = tl.define_with("radio", timeline::Priority::Info, signal, &wire);
+    radio.unwrap();
+    drop(timeline::Timeline::with_size(&named.0[1], 256, 4096).unwrap());
+    let [colon, backslash] = [0, 1].map(|n| named.0[n].as_str());
+    let lines = places(&base, [colon, backslash]);
+    let expected = |(_, words): &(String, Vec<&str>)| -> String {
+        words.iter().map(|word| format!("{word}\0")).collect()
+    };
+    let expected: String = lines.iter().map(expected).collect();
+    let typed_lines = lines.iter().map(|(line, _)| format!("timeline {line}\n"));
+    let typed_lines: String = typed_lines.collect();
+    let bash = "source ./bash; timeline() { printf '%s\\0' \"$@\" >> out; }";
+    let zsh = "fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D; \
+               timeline() { printf '%s\\0' \"$@\" >> out; }";
+    let fish = "source ./fish; function timeline; printf '%s\\0' $argv >> out; end";
+    for (shell, command, load) in [
+        ("bash", "bash --norc --noprofile -i", bash),
+        ("zsh", "zsh -f -i", zsh),
+        ("fish", "fish --no-config -i", fish),
+    ] {
+        let mut generate = Command::new(env!("CARGO_BIN_EXE_timeline"));
+        let script = generate.args(["generate", "completions", shell]);
+        let script = succeed(script, "the command").stdout;
+        assert!(!String::from_utf8_lossy(&script).contains("man page"));
+        let file = if shell == "zsh" { "_timeline" } else { shell };
+        fs::write(dir.path().join(file), script).unwrap();
+        let lines = format!("{load}\n{typed_lines}exit\n");
+        let shown = typed(command, &lines, dir.path());
+        let out = fs::read_to_string(dir.path().join("out")).unwrap_or_default();
+        assert_eq!(out, expected, "{shell}: {shown}");
+        fs::remove_file(dir.path().join("out")).unwrap();
+    }
 }
 
 /// What names may have that shells take for something else.

@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use timeline::Priority;
 use timeline_archive::Watched;
 
 use crate::command::*;
@@ -278,5 +279,38 @@ fn a_recorder_is_told_while_somebody_follows_its_archive() {
         }
         recorder.signal(Signal::SIGINT);
         recorder.succeed();
+    }
+}
+
+#[test]
+fn whoever_waits_for_events_that_are_off_is_told_at_the_beginning() {
+    let name = Name::new("tail-disabled");
+    let tl = name.create(256);
+    tl.define("engine", Priority::Packet, "got $bytes").unwrap();
+    let sent = tl.define("net", Priority::Info, "sent $size").unwrap();
+    tl.priority(Priority::Info.into()).unwrap();
+    tl.log(sent, [1]);
+    let path = name.path();
+    let told = format!("engine.got is not logged at present: the level of {path} is info");
+    for words in [
+        &["tail", path, "--event", "engine.got"][..],
+        &["tail", path, "--priority", "trace.."],
+        &["watch", path, "--when", "event engine.got"],
+        &["watch", path, "--when", "missing *.got for 1h"],
+    ] {
+        let mut running = Running::start(words);
+        running.stderr_until("the events that are off", |lines| {
+            lines.iter().any(|line| line.contains(&told))
+        });
+        running.signal(Signal::SIGINT);
+        running.finish();
+    }
+    // Some are on, or it is no filter that waits.
+    for words in [&["tail", path][..], &["tail", path, "--event", "*"]] {
+        let mut running = Running::start(words);
+        running.stdout_until("an event", |lines| lines.len() == 1);
+        running.signal(Signal::SIGINT);
+        let (_, told) = running.succeed();
+        assert_eq!(told, ["timeline: 1 event shown, 0 entries missed"]);
     }
 }

@@ -33,8 +33,20 @@ fn help_of_a_verb_comes_either_way() {
         );
     }
     assert_eq!(succeed(&["help"]).stdout, succeed(&["--help"]).stdout);
-    let ran = run(&["help", "frobnicate"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+    for (words, told) in [
+        (
+            &["help", "frobnicate"][..],
+            "unrecognized verb 'frobnicate'\n\nUsage",
+        ),
+        (&["help", "dmup"], "a similar verb exists: 'dump'"),
+        (&["dmup"], "a similar verb exists: 'dump'"),
+        (&["cat"], "`timeline dump` prints events"),
+    ] {
+        let ran = run(words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("unrecognized verb"), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -118,6 +130,17 @@ fn what_is_no_timeline_is_said_in_words() {
         assert_eq!(
             message,
             format!("timeline: {path} is not an archive: it is {what}\n")
+        );
+    }
+    let lines = file("lines.log", b"one\ntwo\n");
+    let indexed = directory.path().join("lines.tla").display().to_string();
+    succeed(&["import", &lines, "-o", &indexed]);
+    succeed(&["index", &indexed]);
+    for verb in ["dump", "verify"] {
+        let message = fail(&[verb, &format!("{indexed}.idx")]);
+        assert!(
+            message.contains("it is the index of an archive"),
+            "{message}"
         );
     }
     let readers = "info, dump, tail, search, stats, events, histogram, outliers, watch, serve, \

@@ -90,6 +90,82 @@ fn an_option_or_a_word_that_is_misspelt_changes_no_rule_and_no_channel() {
 }
 
 #[test]
+fn what_is_hinted_at_changes_nothing_also_where_names_are_short() {
+    let name = Name::new("misspelt-short");
+    let tl = name.create(256);
+    let video = Attributes {
+        channels: "v=on",
+        ..Attributes::default()
+    };
+    tl.define_with("st", Priority::Info, "got $n", &video)
+        .unwrap();
+    tl.define("txt", Priority::Info, "sent $n").unwrap();
+    let path = name.path();
+    succeed(&["priority", path, "info"]);
+    for (words, meant) in [
+        (&["priority", path, "info,tx=packet"][..], "txt"),
+        (&["priority", path, "ts=all"], "st"),
+        (&["priority", path, "ST=all"], "st"),
+        (&["priority", path, "s=all"], "st"),
+        (&["priority", path, "st?=all"], "st"),
+        (&["disable", path, "ts.*"], "st"),
+        (&["disable", path, "ST.*"], "st"),
+        (&["disable", path, "txt.snet*"], "txt.sent"),
+        (&["channel", path, "V", "on"], "v"),
+    ] {
+        let told = fail(words);
+        let hint = format!("did you mean {meant}? (if it is to be defined later, add --later)");
+        assert!(told.contains(&hint), "{words:?}: {told}");
+        assert_eq!(tl.rules().to_string(), "info", "{words:?}");
+        assert_eq!(name.attach().info().channels.len(), 1, "{words:?}");
+    }
+    // One message for a rule, and no hint for what is like no other.
+    for (words, expected) in [
+        (&["disable", path, "ts.*", "--later"][..], 1),
+        (&["disable", path, "rx.*"], 0),
+        (&["priority", path, "rxt1=all"], 0),
+    ] {
+        let told = succeed(words).stderr;
+        assert_eq!(told.matches("did you mean").count(), expected, "{told}");
+        assert_eq!(told.matches("the rule waits").count(), 1, "{told}");
+    }
+    succeed(&["channel", path, "w", "on"]);
+    // Events of one category are none of another, however long it is.
+    tl.define("network2", Priority::Info, "u").unwrap();
+    succeed(&["enable", path, "network.*"]);
+}
+
+#[test]
+fn a_level_or_the_name_of_an_event_that_is_written_otherwise_has_a_hint() {
+    let name = Name::new("misspelt-words");
+    let tl = program(&name);
+    let path = name.path();
+    succeed(&["priority", path, "info"]);
+    for (words, told) in [
+        (&["priority", path, "INFO"][..], "did you mean info?"),
+        (&["priority", path, "debug"], "did you mean trace?"),
+        (&["enable", path, "sent"], "did you mean net.sent?"),
+        (&["enable", path, "net"], "did you mean 'net.*'?"),
+        (&["disable", path, "engine"], "did you mean 'engine.*'?"),
+        (&["enable", path, "disk"], "`timeline events` prints them"),
+        // Whether there is one timeline or none.
+        (&["priority", "inof"], "unknown level \"inof\""),
+        (&["priority", "Debug"], "did you mean trace?"),
+    ] {
+        let ran = run(words);
+        assert_eq!(ran.code, Some(2), "{words:?}: {ran:?}");
+        assert!(ran.stderr.contains(told), "{words:?}: {ran:?}");
+        assert!(!ran.stderr.contains("\"+"), "{words:?}: {ran:?}");
+        assert_eq!(tl.rules().to_string(), "info", "{words:?}");
+    }
+    for (wanted, meant) in [("sent", "net.sent"), ("Got", "engine.got")] {
+        let told = run(&["dump", path, "--event", wanted]).stderr;
+        let hint = format!("there is no event {wanted}; did you mean {meant}?");
+        assert!(told.contains(&hint), "{told}");
+    }
+}
+
+#[test]
 fn what_is_defined_later_can_be_named_before() {
     let name = Name::new("misspelt-later");
     let tl = program(&name);
@@ -171,6 +247,18 @@ const FILTERS: &[(&[&str], &str)] = &[
         &["--where", "category == \"net\""],
         "there is no field category; there are: bytes, size (--category is about that)",
     ),
+    (
+        &["--where", "bytes > \"1.5KiB\""],
+        "there is no number \"1.5KiB\" in bytes; did you mean 1.5KiB?",
+    ),
+    (
+        &["--where", "size == \"big\" || bytes > 1000"],
+        "there is no number \"big\" in size; there are: numbers, without quotes",
+    ),
+    (
+        &["--since", "now", "--until", "-1h"],
+        "--since is not before --until: no event is between them",
+    ),
     // Another event has it.
     (
         &["--event", "net.*", "--where", "bytes > 1"],
@@ -214,6 +302,8 @@ fn filters_that_match_nothing_say_so_with_what_is_there() {
     drop(tl);
     succeed(&["record", name.path(), "-o", &archive, "--once"]);
     for path in [name.path(), &ring, &archive] {
+        // An archive replaces no snapshot.
+        let _ = std::fs::remove_file(&saved);
         let verbs: &[(&[&str], &[&str])] = &[
             (&["dump", path], &[]),
             (&["dump", path], &["--reverse"]),
@@ -239,6 +329,33 @@ fn filters_that_match_nothing_say_so_with_what_is_there() {
                 assert!(!ran.stderr.contains("there is no"), "{words:?}: {ran:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_text_that_an_enum_does_not_have_is_told() {
+    let name = Name::new("misspelt-values");
+    let tl = name.create(256);
+    let shop = "got $state:enum(open=1,paid=2) at $when:time, $how:flags(r=1,w=2)";
+    let got = tl.define("shop", Priority::Info, shop).unwrap();
+    tl.log(got, [2, 0, 1]);
+    let told = |condition: &str| run(&["dump", name.path(), "--where", condition]).stderr;
+    for (condition, expected) in [
+        (
+            "state == \"payd\"",
+            "no value payd in state; did you mean paid?",
+        ),
+        (
+            "\"lost\" != state",
+            "no value lost in state; there are: open, paid",
+        ),
+        ("how == \"x\"", "no value x in how; there are: r, w"),
+    ] {
+        let told = told(condition);
+        assert!(told.contains(expected), "{condition}: {told}");
+    }
+    for condition in ["state == \"open\"", "when > \"2026-11-23\"", "state == 7"] {
+        assert_eq!(told(condition), "", "{condition}");
     }
 }
 

@@ -272,6 +272,9 @@ fn shown(mut error: clap::Error, command: &clap::Command) -> clap::Error {
             suggest(&mut error, vec![StyledStr::from(*tip)]);
         }
     }
+    if let Some(error) = no_verb(&error, command) {
+        return error;
+    }
     // That of clap has what was given already, as if it had to be.
     let has_usage = error.get(ContextKind::Usage).is_some();
     let is_of_verb = has_usage && error.kind() != ErrorKind::InvalidSubcommand;
@@ -281,6 +284,30 @@ fn shown(mut error: clap::Error, command: &clap::Command) -> clap::Error {
         error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
     }
     error
+}
+
+/// The error for a word that is no verb, also behind `help`, with the verb that may be meant.
+fn no_verb(error: &clap::Error, command: &clap::Command) -> Option<clap::Error> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let known = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let near = timeline::internal::nearest(word, known.map(clap::Command::get_name));
+    let near = match (near.first(), error.get(ContextKind::SuggestedSubcommand)) {
+        (Some(near), _) => Some((*near).to_owned()),
+        (None, Some(ContextValue::Strings(like))) => like.first().cloned(),
+        (None, Some(ContextValue::String(like))) => Some(like.clone()),
+        _ => None,
+    };
+    let tip = match error.get(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => tips.first().map(StyledStr::to_string),
+        _ => near.map(|verb| format!("a similar verb exists: '{verb}'")),
+    };
+    let tip = tip
+        .map(|tip| format!("\n\n  tip: {tip}"))
+        .unwrap_or_default();
+    let message = format!("unrecognized verb '{word}'{tip}");
+    Some(command.clone().error(ErrorKind::InvalidSubcommand, message))
 }
 
 fn suggest(error: &mut clap::Error, tips: Vec<StyledStr>) {

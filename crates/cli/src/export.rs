@@ -101,7 +101,7 @@ fn run(args: &Args) -> Result {
 }
 
 /// Whether all events of an archive are imported lines.
-fn is_imported(archive: &Archive) -> bool {
+pub fn is_imported(archive: &Archive) -> bool {
     let mut magics = archive.magics().map(|magic| archive.preamble(magic));
     magics.all(|preamble| preamble.is_some_and(|p| p.clock.as_deref() == Some(CLOCK)))
 }

@@ -79,6 +79,11 @@ fn needle(text: &str) -> Result<Needle, Error> {
 impl Filters {
     /// The conditions.
     pub fn query(&self) -> FilterQuery {
+        if let (Some(since), Some(until)) = (self.since, self.until)
+            && since >= until
+        {
+            output::say("--since is not before --until: no event is between them");
+        }
         let cores = self.core.iter().flat_map(|cores| cores.0.iter().cloned());
         FilterQuery(Query {
             categories: self.category.clone(),

@@ -106,7 +106,7 @@ fn run(args: &Args) -> Result {
 }
 
 /// Whether a shell shows this character, or another one in its place, and nobody is misled.
-fn is_shown(c: char) -> bool {
+pub fn is_shown(c: char) -> bool {
     // In the place of bytes that are no text.
     (is_printable(c) || c == '\n') && c != char::REPLACEMENT_CHARACTER
 }

@@ -11,16 +11,17 @@
 //!
 //! Finding what a verb is about: target.rs, waiting.rs, restart.rs, growth.rs, indexing.rs,
 //! recovery.rs; trust.rs and raised_level.rs are for verbs that change something, misspelt.rs and
-//! unmatched.rs for names that are nowhere, permission.rs for files of others. Showing: columns.rs,
-//! text_lines.rs, thread_columns.rs, json/, format.rs, time.rs, style.rs. Printing: output.rs,
-//! pager.rs, written.rs, signals.rs. What failed or is lacking: failure.rs, health.rs,
-//! unread_lines.rs.
+//! unmatched.rs for names that are nowhere, disabled.rs for events that are not logged,
+//! permission.rs for files of others. Showing: columns.rs, text_lines.rs, thread_columns.rs, json/,
+//! format.rs, time.rs, style.rs. Printing: output.rs, pager.rs, written.rs, signals.rs. What failed
+//! or is lacking: failure.rs, health.rs, unread_lines.rs.
 
 mod args;
 mod channel;
 mod columns;
 mod command;
 mod demo;
+mod disabled;
 mod dump;
 mod durations;
 mod events;

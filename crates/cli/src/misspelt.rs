@@ -17,9 +17,9 @@ pub struct Later {
 }
 
 impl Later {
-    /// Fails with the first of these names that is like others.
+    /// Fails with the first of these names that is like others, also if it is a pattern.
     pub fn refuse(&self, unknown: &[Unknown]) -> Result {
-        let misspelt = unknown.iter().find(|one| !one.may_come());
+        let misspelt = unknown.iter().find(|one| one.has_near());
         misspelt.filter(|_| !self.later).map_or(Ok(()), |one| {
             let message = format!("{one} (if it is to be defined later, add --later)");
             Err(Failure::Message(message))
@@ -37,8 +37,24 @@ pub fn unknown_in(rules: &Rules, source: &dyn Source) -> Vec<Unknown> {
     words.map(|(_, unknown)| unknown).collect()
 }
 
-/// The words of rules that are about no category or event that is defined so far.
-pub fn unmatched(rules: &Rules, source: &dyn Source) -> Vec<(String, Unknown)> {
+/// What may have been meant by a word that is no name of an event, because it has no dot: a
+/// category, or the part behind one.
+pub fn without_category(word: &str, source: &dyn Source) -> String {
+    let (names, categories) = names_and_categories(source);
+    let near = match categories.contains(word) {
+        true => vec![format!("'{word}.*'")],
+        false => Unknown::among("event", word, &names).near().to_vec(),
+    };
+    let meant = match &near[..] {
+        [] => "; `timeline events` prints them".into(),
+        [one] => format!("; did you mean {one}?"),
+        [some @ .., last] => format!("; did you mean {} or {last}?", some.join(", ")),
+    };
+    format!("{word} is no name of an event: names of events have a dot, as CATEGORY.WORDS{meant}")
+}
+
+/// The names of the events that are defined so far, and their categories.
+fn names_and_categories(source: &dyn Source) -> (BTreeSet<String>, BTreeSet<String>) {
     let names: BTreeSet<String> = source
         .definitions()
         .filter(|one| one.has_name())
@@ -49,18 +65,28 @@ pub fn unmatched(rules: &Rules, source: &dyn Source) -> Vec<(String, Unknown)> {
         name.rsplit_once('.')
             .map(|(category, _)| category.to_owned())
     };
-    let categories: BTreeSet<String> = names.iter().filter_map(category).collect();
+    let categories = names.iter().filter_map(category).collect();
+    (names, categories)
+}
+
+/// The words of rules that are about no category or event that is defined so far.
+pub fn unmatched(rules: &Rules, source: &dyn Source) -> Vec<(String, Unknown)> {
+    let (names, categories) = names_and_categories(source);
     // Of a pattern such as `engine.*`, the category stands there whole.
     let category_of = |event: &str| {
-        let (category, _) = event.split_once('.')?;
+        let (category, _) = event.rsplit_once('.')?;
         let is_whole = event.contains(['*', '?']) && !category.contains(['*', '?']);
         let unknown = is_whole.then(|| Unknown::of("category", category, &categories));
-        unknown.flatten().filter(Unknown::has_near)
+        unknown.flatten()
+    };
+    // All events of another category are none of this one's.
+    let event_of = |event: &str, unknown: Unknown| match category_of(event) {
+        Some(category) if category.has_near() => category,
+        Some(_) => unknown.far(),
+        None => unknown,
     };
     let unknown = |word: &str| match word.strip_prefix(['+', '-']) {
-        Some(event) => {
-            Unknown::of("event", event, &names).map(|one| category_of(event).unwrap_or(one))
-        }
+        Some(event) => Unknown::of("event", event, &names).map(|one| event_of(event, one)),
         None => {
             let (category, _) = word.split_once('=')?;
             Unknown::of("category", category, &categories)

@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::path::Path;
 
-use timeline::{Attached, Control, Definition, Level, Rules};
+use timeline::{Attached, Control, Definition, Error, Level, Rules};
 
 use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::info;
-use crate::misspelt::{Later, unknown_in};
+use crate::misspelt::{Later, unknown_in, without_category};
 use crate::output;
-use crate::target::Target;
+use crate::target::{Target, meant};
 use crate::trust::TrustArgs;
 use crate::verb::Verb;
 
@@ -35,6 +35,10 @@ pub struct Args {
     /// Level to set, or rules such as info,engine=packet. Without it, those in force are printed
     #[arg(value_name = "RULES", value_parser = args::RulesParser, allow_hyphen_values = true)]
     rules: Option<Rules>,
+
+    /// Why the only word that was given is no level, which it is like.
+    #[arg(skip)]
+    misspelt: Option<Error>,
 
     #[command(flatten)]
     later: Later,
@@ -152,12 +156,22 @@ impl Verb for Args {
     // The timeline. If only rules are given, they are for the only timeline there is.
     fn target(&mut self) -> Option<&mut Target> {
         let are_rules = |word: &str| word.parse::<Rules>().is_ok();
+        // A level that is misspelt is no name of a timeline either, unless it is one.
+        let is_level = |word: &str| {
+            let is_path = word.contains('/') || Path::new(word).exists();
+            Level::meant_by(word).is_some() && !is_path && meant(Path::new(word)).is_none()
+        };
         if self.rules.is_none()
-            && let Some(word) = self.target.take_if(are_rules)
+            && let Some(word) = self
+                .target
+                .take_if(|word| are_rules(word) || is_level(word))
         {
-            self.rules = word.parse().ok();
+            match word.parse() {
+                Ok(rules) => self.rules = Some(rules),
+                Err(error) => self.misspelt = Some(error),
+            }
         }
-        Some(&mut self.target)
+        self.misspelt.is_none().then_some(&mut self.target)
     }
 
     fn run(&self) -> Result {
@@ -166,11 +180,14 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
+    if let Some(error) = &args.misspelt {
+        return Err(Failure::misuse(error.to_string()));
+    }
     let Some(rules) = &args.rules else {
         return show(args);
     };
     let control = args.target.control(&args.trusted)?;
-    switch(&args.target, &control, rules, &args.later)
+    switch(&args.target, &control, rules, &args.later).map(|_| ())
 }
 
 fn show(args: &Args) -> Result {
@@ -184,7 +201,8 @@ fn show(args: &Args) -> Result {
     Ok(())
 }
 
-fn switch(target: &Target, control: &Control, rules: &Rules, later: &Later) -> Result {
+/// Puts rules in force. Returns whether it was told that some wait for events.
+fn switch(target: &Target, control: &Control, rules: &Rules, later: &Later) -> Result<bool> {
     let unknown = unknown_in(rules, &target.attach()?);
     later.refuse(&unknown)?;
     let before = control.rules();
@@ -195,11 +213,12 @@ fn switch(target: &Target, control: &Control, rules: &Rules, later: &Later) -> R
         control.rules()
     ));
     let is_by_name = rules.words().all(|word| word.starts_with(['+', '-']));
-    for one in unknown.iter().filter(|one| one.has_near() || !is_by_name) {
+    let told = unknown.iter().filter(|one| one.has_near() || !is_by_name);
+    for one in told.clone() {
         let until = "the rule waits for events that are defined later";
         output::say(format_args!("{one}; {until}"));
     }
-    Ok(())
+    Ok(told.count() > 0)
 }
 
 impl Verb for EnableArgs {
@@ -248,8 +267,15 @@ fn by_name(names: &EventNames, on: bool) -> Result {
     }
     let mut rules = Rules::default();
     for glob in &names.events {
-        let rule = Rules::events(glob, on);
-        rules.add(&rule.map_err(|error| Failure::misuse(error.to_string()))?);
+        let rule = Rules::events(glob, on).map_err(|error| {
+            // It only lacks a part with a dot.
+            let is_word = Rules::events(&format!("{glob}.*"), on).is_ok();
+            match names.target.attach() {
+                Ok(at) if is_word => Failure::misuse(without_category(glob, &at)),
+                _ => Failure::misuse(error.to_string()),
+            }
+        });
+        rules.add(&rule?);
     }
     let control = names.target.control(&names.trusted)?;
     let at = names.target.attach()?;
@@ -261,9 +287,9 @@ fn by_name(names: &EventNames, on: bool) -> Result {
         );
         return Err(Failure::misuse(message));
     }
-    switch(&names.target, &control, &rules, &names.later)?;
+    let is_told = switch(&names.target, &control, &rules, &names.later)?;
     let concerns = |definition: &&Definition| rules.speak_of(definition);
-    if at.definitions().filter(concerns).count() == 0 {
+    if !is_told && at.definitions().filter(concerns).count() == 0 {
         let defined = things(at.definitions().count() as u64, "event");
         output::say(format_args!(
             "none of the {defined} defined so far has such a name (`timeline events` prints them); \

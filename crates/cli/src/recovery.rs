@@ -1,5 +1,6 @@
 //! Texts that an archive lacks, found again in the executables that logged them.
 
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -7,6 +8,8 @@ use serde_json::{Value, json};
 use timeline_archive::{Archive, ExecutableSearch, Recovery};
 
 use crate::format::{Count, agree, things};
+use crate::output;
+use crate::permission;
 
 /// Where lost texts are looked for, beside the paths that the archive names.
 #[derive(clap::Args)]
@@ -28,6 +31,16 @@ impl Executables {
 
     /// Has all archives that are opened from now on look at these files.
     pub fn give(&self) {
+        for file in &self.files {
+            // A pipe is not opened: that would wait for a writer.
+            let opened = fs::metadata(file).and_then(|metadata| match metadata.is_file() {
+                true => File::open(file).map(|_| ()),
+                false => Ok(()),
+            });
+            if let Err(error) = opened {
+                output::say(permission::failed("read", file, &error));
+            }
+        }
         // A second verb in one process there is not.
         let _ = GIVEN.set(self.files.clone());
     }

@@ -71,6 +71,13 @@ pub struct ImportedFile {
     is_inside: bool,
 }
 
+impl ImportedFile {
+    /// How many bytes were read and not taken yet: a line without an end.
+    pub fn waiting(&self) -> usize {
+        self.lines.rest().len()
+    }
+}
+
 impl<W: Write> Importer<W> {
     /// Begins an archive. Times that do not say their zone are of `local`.
     ///
@@ -274,6 +281,14 @@ impl<W: Write> Importer<W> {
     /// Those of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.end_group()?;
+        self.flush_ended()
+    }
+
+    /// The same, but without lines of an event that may go on with those that are read next.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush_ended(&mut self) -> io::Result<()> {
         if !self.batch.is_empty() {
             self.put_block()?;
         }

@@ -1,6 +1,7 @@
 //! Defines the errors of questions.
 
 use thiserror::Error as ThisError;
+use timeline::Priority;
 use timeline::dump::printable;
 
 /// The result of reading a question.
@@ -65,13 +66,31 @@ pub enum Error {
         found: String,
     },
 
+    /// A range whose end is before its beginning.
+    #[error("the range {found} is reversed; did you mean {meant}?")]
+    Reversed {
+        /// The range.
+        found: String,
+        /// The same the other way round.
+        meant: String,
+    },
+
     /// A range of priorities that cannot be read.
     #[error(
         "expected a priority, such as info, or a range, such as ..info or warning..trace, of \
-         error, warning, info, trace, app, packet and library, got {found:?}"
+         error, warning, info, trace, app, packet and library, got {found:?}{}", meant(.found)
     )]
     Priorities {
         /// The text.
         found: String,
     },
+}
+
+/// The priority that may have been meant in a range.
+fn meant(range: &str) -> String {
+    let mut words = range
+        .split("..")
+        .filter(|word| word.parse::<Priority>().is_err());
+    let meant = words.find_map(Priority::meant_by);
+    meant.map_or(String::new(), |meant| format!("; did you mean {meant}?"))
 }

@@ -104,9 +104,7 @@ fn words(channels: &str) -> impl Iterator<Item = &str> {
 fn refuse_shouted(word: &str) -> Result<&str, Error> {
     match Level::named(&word.to_ascii_lowercase()) {
         None => Ok(word),
-        Some(_) => Err(Error::BadLevel {
-            found: word.to_owned(),
-        }),
+        Some(_) => Err(Level::bad(word)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
+use crate::event::names::nearest::nearest;
 
 /// How much detail an event is, from the rare and grave to the frequent and fine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,11 +55,38 @@ impl Priority {
         Priority::ALL.into_iter().find(|p| p.name() == name)
     }
 
+    /// The priority that may have been meant by a word that is none: one that is like it, or the
+    /// one that other logs call so.
+    pub fn meant_by(word: &str) -> Option<Priority> {
+        let names = Priority::ALL.map(Priority::name);
+        let like = nearest(word, names).first().copied();
+        let word = word.to_lowercase();
+        let other = OTHERS.iter().find(|(other, _)| *other == word);
+        let other = other.map(|(_, priority)| *priority);
+        other.or_else(|| Priority::named(like?))
+    }
+
     /// The priority of that number, 1 to 7.
     pub fn from_u8(number: u8) -> Option<Priority> {
         Priority::ALL.into_iter().find(|p| *p as u8 == number)
     }
 }
+
+/// What other logs call a priority.
+const OTHERS: [(&str, Priority); 12] = [
+    ("alert", Priority::Error),
+    ("crit", Priority::Error),
+    ("critical", Priority::Error),
+    ("debug", Priority::Trace),
+    ("emerg", Priority::Error),
+    ("fatal", Priority::Error),
+    ("information", Priority::Info),
+    ("notice", Priority::Info),
+    ("panic", Priority::Error),
+    ("severe", Priority::Error),
+    ("silly", Priority::Library),
+    ("verbose", Priority::Packet),
+];
 
 impl fmt::Display for Priority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,6 +100,7 @@ impl FromStr for Priority {
     fn from_str(name: &str) -> Result<Priority, Error> {
         Priority::named(name).ok_or_else(|| Error::BadPriority {
             found: name.to_string(),
+            meant: Priority::meant_by(name).map(Priority::name),
         })
     }
 }
@@ -121,6 +150,35 @@ impl Level {
         }
     }
 
+    /// The level that may have been meant by a word that is none: see [`Priority::meant_by`].
+    pub fn meant_by(word: &str) -> Option<Level> {
+        match word.to_lowercase().as_str() {
+            "off" | "nothing" => return Some(Level::NONE),
+            "everything" => return Some(Level::ALL),
+            _ => {}
+        }
+        let like = nearest(word, ["all", "none"]);
+        let like = like.first().and_then(|name| Level::named(name));
+        Priority::meant_by(word).map(Level::from).or(like)
+    }
+
+    /// The error for a word that is no level.
+    pub(crate) fn bad(word: &str) -> Error {
+        Error::BadLevel {
+            found: word.to_owned(),
+            meant: Level::meant_by(word).map(Level::name),
+        }
+    }
+
+    /// Its name, as in `timeline priority`.
+    fn name(self) -> &'static str {
+        match Priority::from_u8(self.0) {
+            Some(priority) => priority.name(),
+            None if self == Level::NONE => "none",
+            None => "all",
+        }
+    }
+
     /// The level in a header field. A number out of range allows everything.
     pub(crate) fn from_field(field: u32) -> Level {
         u8::try_from(field)
@@ -138,11 +196,7 @@ impl From<Priority> for Level {
 
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match Priority::from_u8(self.0) {
-            Some(priority) => priority.name(),
-            None if *self == Level::NONE => "none",
-            None => "all",
-        })
+        f.pad(self.name())
     }
 }
 
@@ -150,9 +204,7 @@ impl FromStr for Level {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Level, Error> {
-        Level::named(name).ok_or_else(|| Error::BadLevel {
-            found: name.to_string(),
-        })
+        Level::named(name).ok_or_else(|| Level::bad(name))
     }
 }
 
@@ -177,6 +229,28 @@ mod tests {
         }
         assert!(Level::from_u8(9).is_none());
         assert!("Info".parse::<Priority>().is_err());
+        for (word, meant) in [
+            ("INFO", Some("info")),
+            ("inof", Some("info")),
+            ("debug", Some("trace")),
+            ("Warn", Some("warning")),
+            ("err", Some("error")),
+            ("FATAL", Some("error")),
+            ("None", Some("none")),
+            ("off", Some("none")),
+            ("loud", None),
+            ("", None),
+        ] {
+            let told = word.parse::<Level>().unwrap_err().to_string();
+            let hint = meant.map(|meant| format!("; did you mean {meant}?"));
+            let expected = format!("packet, library, all or none{}", hint.unwrap_or_default());
+            assert!(told.ends_with(&expected), "{word}: {told}");
+        }
+        let told = "debug".parse::<Priority>().unwrap_err().to_string();
+        assert!(
+            told.ends_with("packet or library; did you mean trace?"),
+            "{told}"
+        );
         assert!("".parse::<Level>().is_err());
     }
 }

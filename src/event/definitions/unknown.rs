@@ -25,7 +25,7 @@ const MOST: usize = 8;
 pub struct Unknown {
     what: &'static str,
     name: String,
-    /// The event whose field it should be.
+    /// The event whose field it should be, or the field whose value.
     of: Option<String>,
     near: Vec<String>,
     all: Vec<String>,
@@ -60,15 +60,42 @@ impl Unknown {
         })
     }
 
-    /// A name that is none of these.
+    /// A name that is none of these. Names that differ by their digits only are those of others of
+    /// the same kind, not misspelt; they are the first of all that there are.
     pub fn among(what: &'static str, name: &str, names: &BTreeSet<String>) -> Unknown {
-        let near = nearest(name, names.iter().map(String::as_str));
+        let own = without_digits(name);
+        let is_other = |of: &&String| without_digits(of) != own;
+        let (others, same): (Vec<_>, Vec<_>) = names.iter().partition(is_other);
+        let near = nearest(name, others.iter().map(|name| name.as_str()));
         Unknown {
             what,
             name: name.to_owned(),
             of: None,
             near: near.into_iter().map(str::to_owned).collect(),
-            all: names.iter().cloned().collect(),
+            all: same.into_iter().chain(others).cloned().collect(),
+        }
+    }
+
+    /// A text that is none of the names that a field of an enum or of flags has.
+    pub fn value(field: &str, text: &str, names: &BTreeSet<String>) -> Unknown {
+        Unknown {
+            of: Some(field.to_owned()),
+            ..Unknown::among("value", text, names)
+        }
+    }
+
+    /// A text that a field of numbers is compared with. Without its quotes it may be one.
+    pub fn text_for_number(field: &str, text: &str, is_number: bool) -> Unknown {
+        let (near, all) = match is_number {
+            true => (vec![text.to_owned()], Vec::new()),
+            false => (Vec::new(), vec!["numbers, without quotes".to_owned()]),
+        };
+        Unknown {
+            what: "number",
+            name: format!("\"{text}\""),
+            of: Some(field.to_owned()),
+            near,
+            all,
         }
     }
 
@@ -98,14 +125,19 @@ impl Unknown {
     }
 
     /// Whether it may be the name of something that a program defines only later: it is a pattern,
-    /// or no name is like it. A name that is like another one is taken for misspelt, unless it has
-    /// one or two letters or differs by its digits only, and so is that of a field which an event
-    /// that is defined does not have, unless its event is a pattern.
+    /// or no name is like it. A name that is like another one is taken for misspelt, and so is that
+    /// of a field which an event that is defined does not have, unless its event is a pattern.
     pub fn may_come(&self) -> bool {
         match &self.of {
-            Some(event) => is_pattern(event),
-            None => self.is_pattern() || self.name.chars().count() < 3 || !self.is_misspelt(),
+            Some(event) => is_pattern(event) && self.what == "field",
+            None => self.is_pattern() || !self.has_near(),
         }
+    }
+
+    /// The same if it is surely none of those that are like it.
+    pub fn far(mut self) -> Unknown {
+        self.near.clear();
+        self
     }
 
     /// The names that are like it, the nearest first.
@@ -116,12 +148,6 @@ impl Unknown {
     /// Whether other names are like it.
     pub fn has_near(&self) -> bool {
         !self.near.is_empty()
-    }
-
-    fn is_misspelt(&self) -> bool {
-        let without_digits = |name: &str| name.replace(|c: char| c.is_ascii_digit(), "");
-        let own = without_digits(&self.name);
-        self.near.iter().any(|name| without_digits(name) != own)
     }
 
     /// Whether it is a pattern. Names of fields are none.
@@ -142,6 +168,10 @@ impl Unknown {
             ),
         }
     }
+}
+
+fn without_digits(name: &str) -> String {
+    name.replace(|c: char| c.is_ascii_digit(), "")
 }
 
 fn is_pattern(name: &str) -> bool {
@@ -237,10 +267,23 @@ mod tests {
         assert_eq!(may_come("net.snt"), Some(false));
         assert_eq!(may_come("net.snt*"), Some(true));
         assert_eq!(may_come("disk.read"), Some(true));
-        let channels = names(["bbc1", "a"]);
-        let may_come = |name: &str| Unknown::of("channel", name, &channels).map(|u| u.may_come());
-        assert_eq!(may_come("bbc2"), Some(true));
-        assert_eq!(may_come("b"), Some(true));
-        assert_eq!(may_come("bcb1"), Some(false));
+        let channels = names(["a", "bbc1", "st"]);
+        let told = |name: &str| Unknown::of("channel", name, &channels).unwrap();
+        let there = "there is no channel bbc2; there are: bbc1, a, st";
+        assert_eq!(told("bbc2").to_string(), there);
+        for (name, may_come) in [
+            ("bbc2", true),
+            ("b", true),
+            ("bcb1", false),
+            ("ts", false),
+            ("s", false),
+            ("ST", false),
+            ("A", false),
+        ] {
+            let unknown = told(name);
+            assert_eq!(unknown.may_come(), may_come, "{name}");
+            // What is hinted at is misspelt.
+            assert_eq!(unknown.has_near(), !may_come, "{unknown}");
+        }
     }
 }

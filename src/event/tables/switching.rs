@@ -5,9 +5,11 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::event::control::channel::{Channel, Switch, channels_of_event};
 use crate::event::control::rules::Rules;
+use crate::event::definitions::event_id::EventId;
 use crate::event::definitions::priority::{Level, Priority};
 use crate::event::tables::switches::Switches;
 use crate::event::tables::table::Definitions;
+use crate::sync::{AtomicU8, Ordering};
 
 impl Definitions {
     /// The level that was asked for.
@@ -28,6 +30,14 @@ impl Definitions {
     /// Whether some event of that priority may be logged. Signal handlers ask.
     pub fn may_allow(&self, priority: Priority) -> bool {
         self.switches.may_allow(priority)
+    }
+
+    /// Whether an event is logged at present, as its enable byte says.
+    pub fn is_enabled(&self, id: EventId) -> bool {
+        let is_defined = (1..self.count()).contains(&id.0);
+        let byte = |id| self.map.record::<AtomicU8>(self.geometry.enable().at(id));
+        // Relaxed: an answer of a moment later may be another one.
+        is_defined && byte(id.0).shared().load(Ordering::Relaxed) != 0
     }
 
     /// Adds rules to those that were asked for. The caller holds the define lock.

@@ -100,7 +100,7 @@ impl DefinitionKey<'_> {
 #[derive(Clone)]
 pub struct Definitions {
     pub(super) map: Arc<Mapping>,
-    geometry: Geometry,
+    pub(super) geometry: Geometry,
     pub(super) strings: Strings,
     /// The interned texts.
     pub(crate) interned: StringTable,

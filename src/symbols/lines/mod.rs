@@ -17,7 +17,7 @@ mod tests;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use gimli::{DebugInfoOffset, DwarfSections, RunTimeEndian, SectionId, Unit, UnitHeader};
@@ -103,18 +103,18 @@ pub struct SourceLocation {
 
 impl LineTable {
     /// Reads the file at a path, if it is the version that is that of the module, or what was
-    /// stripped off it, if that knows lines. Subtracts the bytes read from `left`. What is wrong
-    /// with a file counts only if no other one knows lines.
+    /// stripped off it, if that knows lines. Subtracts the bytes read from `left`. The error is the
+    /// file of these that is compressed with zstd, if one is and no other one knows lines.
     pub fn open(
         (path, version): (&Path, Option<FileVersion>),
         places: &[Separate],
         module: &Module,
         left: &mut u64,
-    ) -> Result<LineTable, Unread> {
-        let mut why = Unread::Damaged;
-        let mut known = |read: Result<LineTable, Unread>| match read {
+    ) -> Result<LineTable, Option<PathBuf>> {
+        let mut zstd = None;
+        let mut known = |read: Result<LineTable, Unread>, of: &Path| match read {
             Err(Unread::Zstd) => {
-                why = Unread::Zstd;
+                zstd = Some(of.to_path_buf());
                 None
             }
             read => read.ok(),
@@ -130,11 +130,12 @@ impl LineTable {
             LineTable::separate::<FileHeader64<Endianness>>(file, module)
                 .or_else(|| LineTable::separate::<FileHeader32<Endianness>>(file, module))
         };
-        let mut found = own(left).and_then(&mut known);
+        let mut found = own(left).and_then(|read| known(read, path));
         for place in places {
-            found = found.or_else(|| separate(place, left).and_then(&mut known));
+            let read = |left| separate(place, left);
+            found = found.or_else(|| read(left).and_then(|read| known(read, place.path())));
         }
-        found.ok_or(why)
+        found.ok_or(zstd)
     }
 
     fn own<E: FileHeader<Endian = Endianness>>(

@@ -141,7 +141,7 @@ fn dump(path: &str, filter: &[&str]) -> Vec<Value> {
     let event = |line| {
         let mut event: Value = serde_json::from_str(line).unwrap();
         // An archive rounds times, and numbers the definitions that it has.
-        for field in ["time", "unix_ns", "event"] {
+        for field in ["time", "unix_ns", "definition"] {
             event.as_object_mut().unwrap().remove(field);
         }
         event

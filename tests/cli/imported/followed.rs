@@ -176,6 +176,39 @@ fn an_archive_that_may_not_grow_ends_with_a_whole_frame() {
 }
 
 #[test]
+fn a_signal_ends_an_import_that_has_much_to_read_and_what_it_has_is_there_before() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGKILL] {
+        let logs = Logs::new();
+        let line = |number: usize| format!("2026-11-23 14:03:07 number {number}\n");
+        let log = logs.write("a.log", (0..5000).map(line).collect::<String>());
+        let other = logs.write("b.log", "other\n");
+        // More than anybody reads while this runs, and no byte of it is on the disk.
+        let file = OpenOptions::new().append(true).open(&log).unwrap();
+        file.set_len(64 << 30).unwrap();
+        let archive = logs.path("a.tla");
+        let import = ["import", &log, &other, "-o", &archive, "--follow"];
+        let running = Running::start(&import);
+        let events = |options: &[&str]| {
+            let read = run(&[&["dump", &archive, "--json", "-n", "1"], options].concat());
+            read.stdout.lines().count()
+        };
+        // Other logs have their turn.
+        eventually("lines in the archive", || {
+            Path::new(&archive).exists() && events(&["--thread", "b.log"]) == 1
+        });
+        running.signal(signal);
+        if signal != Signal::SIGKILL {
+            let (_, told) = running.succeed();
+            assert!(told[0].contains("a.log are not imported"), "{told:?}");
+            succeed(&["verify", &archive]);
+        } else {
+            running.finish();
+        }
+        assert_eq!(events(&["--grep", "number 4999"]), 1);
+    }
+}
+
+#[test]
 fn what_does_not_grow_is_not_followed() {
     let logs = Logs::new();
     let (packed, archive) = (logs.write("a.gz", [0x1f, 0x8b, 8, 0]), logs.path("a.tla"));

@@ -232,6 +232,20 @@ fn what_is_no_executable_neither_hangs_nor_takes_memory() {
         }
     };
     check("cannot be read: No such file");
+    // Also where nothing is lost, an executable that is not there is told.
+    let whole = [
+        "dump",
+        &lost.damaged,
+        "-n",
+        "0",
+        "--executable",
+        "/nonexist",
+    ];
+    let told = run(&whole).stderr;
+    assert!(
+        told.contains("cannot read /nonexist: No such file"),
+        "{told}"
+    );
     mkfifo(&lost.program, Mode::S_IRWXU).unwrap();
     check("is no file");
     fs::remove_file(&lost.program).unwrap();

@@ -225,7 +225,10 @@ fn a_tag_that_no_interval_has_is_refused_with_those_that_there_are() {
             &[&tagged, "--tag", ""],
             "no interval is without a tag; there are: disk",
         ),
-        (&[&plain, "--tag", "A"], "there are: '' (none)"),
+        (
+            &[&plain, "--tag", "A"],
+            "no interval has a tag, so none has A; leave --tag out",
+        ),
         (
             &[&tagged, &plain, "--tag", "Disk", "-o", &out],
             "did you mean disk?",

@@ -120,7 +120,12 @@ fn a_link_leads_to_no_other_folder() {
 
 #[test]
 fn compressed_sections_are_read_or_told() {
-    for (how, is_read) in [("zlib", true), ("zlib-gnu", true), ("zstd", false)] {
+    for (how, is_read, is_apart) in [
+        ("zlib", true, false),
+        ("zlib-gnu", true, false),
+        ("zstd", false, false),
+        ("zstd", false, true),
+    ] {
         let mut refused = false;
         let flags = [C99, &["-g", "-O2"]].concat();
         let ran = Ran::after(cc(), &flags, SOURCE, |program| {
@@ -129,6 +134,9 @@ fn compressed_sections_are_read_or_told() {
             let done = command.arg(option).arg(program).status().unwrap();
             // binutils before 2.40 know no zstd.
             refused = !done.success();
+            if is_apart && !refused {
+                split(program, &program.with_file_name("program.debug"));
+            }
         });
         if refused && how == "zstd" {
             eprintln!("in part only: objcopy does not compress with zstd");
@@ -145,8 +153,15 @@ fn compressed_sections_are_read_or_told() {
         }
         let (ring, archive) = (ran.ring(), ran.path("some.tla"));
         let (ring, archive) = (ring.to_str().unwrap(), archive.to_str().unwrap());
-        let program = ran.program.display();
-        let wanted = format!("{program}: no lines in call stacks, because its debug information");
+        // The file that is to be mended.
+        let file = match is_apart {
+            true => ran.path("program.debug"),
+            false => ran.program.clone(),
+        };
+        let wanted = format!(
+            "{}: no lines in call stacks, because its debug information",
+            file.display()
+        );
         for words in [
             &["dump", ring][..],
             &["dump", "--json", ring],

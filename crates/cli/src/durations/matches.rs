@@ -9,6 +9,7 @@ use timeline_reading::{Log, Request};
 use timeline_search::{Filter, Query};
 
 use super::DurationArgs;
+use crate::export;
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::health;
@@ -19,6 +20,9 @@ pub struct Finding<'a> {
     pub matcher: Matcher<'a>,
     filter: Filter<'a>,
     query: &'a Query,
+    /// Whether the events are imported lines, which do not say their threads, and durations are
+    /// paired by these.
+    lacks_threads: bool,
     longest: u64,
     /// What the ring had overwritten when it was read to the end.
     overwritten: Option<IntervalLoss>,
@@ -38,6 +42,8 @@ impl<'a> Finding<'a> {
             matcher: Matcher::new(measures, source),
             filter: query.on(source),
             query,
+            lacks_threads: log.archive().is_some_and(export::is_imported)
+                && measures.iter().any(is_by_thread),
             longest: durations.longest(),
             overwritten: None,
             overwritten_before: None,
@@ -138,9 +144,24 @@ impl<'a> Finding<'a> {
         if let Some(missed) = self.overwritten {
             output::say(format_args!("{missed}: nothing of that time is measured"));
         }
+        if self.lacks_threads && !self.matcher.series().is_empty() {
+            output::say(
+                "imported lines do not say their threads: what is paired by thread is paired over \
+                 each file, and wrong if several threads wrote it",
+            );
+        }
         if !parts.is_empty() {
             output::say(format_args!("not measured: {}", parts.join(", ")));
         }
+    }
+}
+
+/// Whether durations are of two events of a thread.
+fn is_by_thread(measure: &Measure) -> bool {
+    match measure {
+        Measure::Spans(_) | Measure::Every(_) => true,
+        Measure::Between { key, .. } => key.is_none(),
+        Measure::Values { .. } => false,
     }
 }
 

@@ -1,40 +1,19 @@
 //! Makes the completion scripts of shells.
-//! They are those of clap_complete, and also offer the names of timelines in shared memory.
+//! They are those of clap_complete, and also offer the names of timelines in shared memory, and
+//! what their programs define. What is in no script of clap_complete is in completions.bash,
+//! completions.zsh and completions.fish.
 
 use std::collections::BTreeSet;
 
-use clap::{Arg, Command, Id};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 
 /// The command by which shells get the names, whatever a user calls `timeline`.
 const ASK: &str = "command timeline list --names 2>/dev/null";
 
-/// How bash quotes a word.
-const QUOTED: &str = r#"
-# A word as it is read back, behind this opening quote, if it is one.
-_timeline_quoted() {
-    local rest=$2 end=""
-    # Bash closes the quotes, unless they seem to be closed.
-    [[ $rest != *"$1" ]] || end=$1
-    case "$1" in
-        \') printf %s "${rest//\'/\'\\\'\'}$end" ;;
-        \")
-            rest=${rest//\\/\\\\} rest=${rest//\"/\\\"}
-            rest=${rest//\$/\\\$}
-            printf %s "${rest//\`/\\\`}$end" ;;
-        *)
-            while [[ $rest == *$'\n'* ]]; do
-                printf '%q%s' "${rest%%$'\n'*}" "\$'\\n'"
-                rest=${rest#*$'\n'}
-            done
-            printf %q "$rest" ;;
-    esac
-}
-"#;
-
 /// The script for a shell.
-pub fn script(shell: Shell, mut command: Command) -> String {
-    let mut script = Vec::new();
+pub fn script(shell: Shell, command: Command) -> String {
+    let (mut command, mut script) = (shown("timeline", &command), Vec::new());
     clap_complete::generate(shell, &mut command, "timeline", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
@@ -45,21 +24,111 @@ pub fn script(shell: Shell, mut command: Command) -> String {
     }
 }
 
-/// The arguments of a verb that may be names in shared memory.
-fn names_of(verb: &Command) -> impl Iterator<Item = &Arg> {
-    let is_name = |arg: &&Arg| {
-        let values = arg.get_value_names().unwrap_or_default();
-        let mut values = values.iter().map(|value| value.as_str());
-        // The words of a search end with its text.
-        values.any(|value| ["PATH", "NAME", "QUERY"].contains(&value))
-    };
-    verb.get_positionals().filter(is_name)
+/// The command without the verbs that no help has.
+fn shown(name: &'static str, command: &Command) -> Command {
+    let verbs = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let verbs = verbs.map(|verb| match verb.get_name() {
+        "help" => shown("help", verb),
+        _ => verb.clone(),
+    });
+    let shown = Command::new(name).args(command.get_arguments());
+    let shown = shown.version(env!("CARGO_PKG_VERSION"));
+    let shown = shown.disable_help_flag(true).disable_version_flag(true);
+    let about = command.get_about().cloned().unwrap_or_default();
+    let shown = shown.disable_help_subcommand(true).about(about);
+    shown.subcommands(verbs)
 }
 
-/// The verbs that have one.
-fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
-    let verbs = command.get_subcommands();
-    verbs.filter(|verb| names_of(verb).next().is_some())
+/// What stands in the place of an argument.
+#[derive(Clone, PartialEq, Eq)]
+enum Place {
+    /// The name of a timeline, or a file.
+    Timeline,
+    /// A file, or anything else.
+    File,
+    /// Rules, which begin with a level.
+    Rules(Vec<String>),
+    /// One of these words.
+    Words(Vec<String>),
+    /// What a program defines: see [`super::words`].
+    Defined(&'static str),
+}
+
+/// What stands in the place of an argument of a verb.
+fn place(verb: &Command, arg: &Arg) -> Place {
+    let values = arg.get_value_names().unwrap_or_default();
+    let is_one_of = |names: &[&str]| values.iter().any(|value| names.contains(&value.as_str()));
+    let words = arg.get_possible_values();
+    let words = words.iter().map(|word| word.get_name().to_owned());
+    match arg.get_long() {
+        Some("category") => return Place::Defined("categories"),
+        Some("event") => return Place::Defined("events"),
+        Some("span") => return Place::Defined("spans"),
+        _ => {}
+    }
+    match words.collect::<Vec<_>>() {
+        // An index is one of an archive, which is a file.
+        _ if is_one_of(&["PATH"]) && verb.get_name() == "index" => Place::File,
+        // The words of a search end with its text.
+        _ if is_one_of(&["PATH", "NAME", "QUERY"]) => Place::Timeline,
+        _ if is_one_of(&["EVENT", "EVENTS"]) => Place::Defined("events"),
+        _ if is_one_of(&["CHANNEL"]) => Place::Defined("channels"),
+        levels if is_one_of(&["RULES"]) => Place::Rules(levels),
+        words if words.is_empty() => Place::File,
+        words => Place::Words(words),
+    }
+}
+
+/// The places of a verb behind one another, and whether the last is that of all that follow.
+fn places(verb: &Command) -> (Vec<Place>, bool) {
+    let is_open = |arg: &Arg| match arg.get_num_args() {
+        Some(range) => range.max_values() > 1,
+        None => false,
+    };
+    let of_each = verb.get_positionals();
+    let of_each: Vec<_> = of_each
+        .map(|arg| (place(verb, arg), is_open(arg) || is_appended(arg)))
+        .collect();
+    let open = of_each.last().is_some_and(|(_, is_open)| *is_open);
+    (of_each.into_iter().map(|(place, _)| place).collect(), open)
+}
+
+fn is_appended(arg: &Arg) -> bool {
+    matches!(arg.get_action(), clap::ArgAction::Append)
+}
+
+/// The options of a verb whose values a program defines, and what these are.
+fn defined(verb: &Command) -> impl Iterator<Item = (&Arg, &'static str)> {
+    let options = verb.get_opts();
+    options.filter_map(|option| match place(verb, option) {
+        Place::Defined(what) => Some((option, what)),
+        _ => None,
+    })
+}
+
+/// A place of a verb, counted from 1.
+struct VerbPlace<'a> {
+    verb: &'a str,
+    number: usize,
+    /// Whether all that follow are like it.
+    is_open: bool,
+    place: Place,
+}
+
+/// The places of all verbs.
+fn all_places(command: &Command) -> Vec<VerbPlace<'_>> {
+    let of_verb = |verb| {
+        let (places, is_open) = places(verb);
+        let count = places.len();
+        let numbered = (1..).zip(places);
+        numbered.map(move |(number, place)| VerbPlace {
+            verb: verb.get_name(),
+            number,
+            is_open: is_open && number == count,
+            place,
+        })
+    };
+    command.get_subcommands().flat_map(of_verb).collect()
 }
 
 /// The options behind which a value stands.
@@ -98,87 +167,55 @@ fn bash(command: &Command, script: &str) -> String {
     let options = joined(options(command));
     let lists = joined(lists(command).map(|long| format!("--{long}")).collect());
     let global = with_values(command).join("|");
-    let verbs = joined(verbs(command).map(|verb| verb.get_name().into()).collect());
-    let function = format!(
-        r#"_timeline_with_names() {{
-    local name verb="" place=1 before=""
-    # Of a list with commas, its last word is completed.
-    case "$3" in
-        {lists}) [[ $2 == *,* ]] && before=${{2%,*}}, ;;
-    esac
-    _timeline "$1" "${{2#"$before"}}" "$3"
-    COMPREPLY=("${{COMPREPLY[@]/#/$before}}")
-    while (( place < COMP_CWORD )); do
-        case "${{COMP_WORDS[place]}}" in
-            {global})
-                (( place += 1 ))
-                [[ ${{COMP_WORDS[place]}} == = ]] && (( place += 1 )) ;;
-            -*) ;;
-            *) verb=${{COMP_WORDS[place]}}; break ;;
-        esac
-        (( place += 1 ))
-    done
-    [[ $2 != -* ]] || return 0
-    # Options are for those who begin one.
-    local words=("${{COMPREPLY[@]}}")
-    COMPREPLY=()
-    for name in "${{words[@]}}"; do
-        [[ $name == [-\[\<]* || -z $name ]] || COMPREPLY+=("$name")
-    done
-    case "$verb,$3" in
-        {options}) return 0 ;;
-    esac
-    case "$verb" in
-        {verbs}) ;;
-        *) return 0 ;;
-    esac
-    # Behind an opening quote the word is as it stands, and else without backslashes.
-    local begun=$2 quote=${{COMP_WORDS[COMP_CWORD]:0:1}} plain=1 names=() files=()
-    [[ $quote == \' ]] || IFS= read -d '' begun < <(printf '%s\0' "$2")
-    while IFS= read -r -d '' name; do
-        [[ $name == "$begun"* ]] || continue
-        names+=("$(_timeline_quoted "$quote" "$name"; printf .)")
-        names[-1]=${{names[-1]%.}}
-        [[ ${{names[-1]}} == "$name" ]] || plain=""
-    done < <({ASK})
-    [[ -z $2 ]] || while IFS= read -r name; do
-        files+=("$name")
-    done < <(compgen -f -- "$2")
-    if [[ -n $plain ]]; then
-        COMPREPLY+=("${{names[@]}}" "${{files[@]}}")
-        [[ -z $2 ]] || compopt -o filenames 2>/dev/null
-        return 0
-    fi
-    # As the names of files, bash would quote them, but not a dollar.
-    COMPREPLY+=("${{names[@]}}")
-    for name in "${{files[@]}}"; do
-        [[ ! -d $name ]] || name+=/
-        COMPREPLY+=("$(_timeline_quoted "$quote" "$name")")
-    done
-    return 0
-}}
-{QUOTED}"#
-    );
+    let function = include_str!("completions.bash")
+        .replace("    OF_OPTIONS\n", &bash_options(command))
+        .replace("    OF_PLACES\n", &bash_places(command))
+        .replace("LISTS", &lists)
+        .replace("GLOBAL", &global)
+        .replace("OPTIONS", &options)
+        .replace("ASK", ASK);
     let (before, registration) = script.rsplit_once("\nif [[").unwrap_or((script, ""));
     let registration = registration.replace("-F _timeline ", "-F _timeline_with_names ");
     format!("{before}\n{function}\nif [[{registration}")
 }
 
+/// What the values of options are, as branches of `case`.
+fn bash_options(command: &Command) -> String {
+    let verbs = command.get_subcommands();
+    let branches = verbs.flat_map(|verb| {
+        defined(verb).filter_map(|(option, what)| {
+            let (verb, long) = (verb.get_name(), option.get_long()?);
+            Some(format!("        {verb},--{long}) what={what} ;;\n"))
+        })
+    });
+    branches.collect()
+}
+
+/// What the places of verbs are, as branches of `case`.
+fn bash_places(command: &Command) -> String {
+    let branches = all_places(command).into_iter().map(|of| {
+        let what = match of.place {
+            Place::Timeline => "what=timelines".into(),
+            Place::File => "what=files".into(),
+            Place::Rules(levels) => format!("what=rules list=\"{}\"", levels.join(" ")),
+            Place::Words(words) => format!("what=list list=\"{}\"", words.join(" ")),
+            Place::Defined(what) => format!("what={what}"),
+        };
+        let VerbPlace { verb, number, .. } = of;
+        let others = if of.is_open {
+            format!("|{verb},*")
+        } else {
+            String::new()
+        };
+        format!("        {verb},{number}{others}) {what} ;;\n")
+    });
+    branches.collect()
+}
+
 fn zsh(command: &Command, script: &str) -> String {
-    let function = format!(
-        r#"(( $+functions[_timeline_names] )) ||
-_timeline_names() {{
-    local expl ret=1
-    local -a names
-    names=(${{(0)"$({ASK})"}})
-    _wanted names expl 'timeline' compadd -a names && ret=0
-    _files && ret=0
-    return ret
-}}
-"#
-    );
+    let function = include_str!("completions.zsh").replace("ASK", ASK);
     let lists: Vec<_> = lists(command).map(|long| format!("*--{long}=[")).collect();
-    let (mut names, mut is_list): (Vec<&Id>, bool) = (Vec::new(), false);
+    let (mut verb, mut is_list): (Option<&Command>, bool) = (None, false);
     let lines = script.lines().map(|line| {
         // Of a list with commas, its last word is completed.
         if lists.iter().any(|list| line.contains(list)) {
@@ -194,20 +231,16 @@ _timeline_names() {{
             .strip_prefix('(')
             .and_then(|line| line.strip_suffix(')'));
         if let Some(begun) = begun.and_then(|name| command.find_subcommand(name)) {
-            names = names_of(begun).map(Arg::get_id).collect();
+            verb = Some(begun);
         }
-        let argument = line
-            .trim_start_matches(['\'', ':', '*'])
-            .split(" -- ")
-            .next();
-        let is_name = line.starts_with('\'')
-            && argument.is_some_and(|argument| names.iter().any(|name| *name == argument));
-        match is_name {
-            true => line
-                .replace(":_files'", ":_timeline_names'")
-                .replace(":_default'", ":_timeline_names'"),
-            false => line.to_owned(),
-        }
+        let place = verb.and_then(|verb| zsh_place(verb, line));
+        let action = match place {
+            Some(Place::Timeline) => ":_timeline_names'".to_owned(),
+            Some(Place::Defined(what)) => format!(":_timeline_defined {what}'"),
+            _ => return line.to_owned(),
+        };
+        line.replace(":_files'", &action)
+            .replace(":_default'", &action)
     });
     let lines: Vec<_> = lines.collect();
     let script = lines.join("\n") + "\n";
@@ -215,14 +248,60 @@ _timeline_names() {{
     format!("{before}\n{function}\nif [ {registration}")
 }
 
+/// What stands in the place of the argument that a line of the script is about.
+fn zsh_place(verb: &Command, line: &str) -> Option<Place> {
+    let line = line.strip_prefix('\'')?.trim_start_matches([':', '*']);
+    let arg = match line.strip_prefix("--") {
+        Some(option) => {
+            let (long, _) = option.split_once('=')?;
+            verb.get_opts().find(|arg| arg.get_long() == Some(long))
+        }
+        None => {
+            let (id, _) = line.split_once(" -- ")?;
+            verb.get_positionals().find(|arg| arg.get_id() == id)
+        }
+    };
+    arg.map(|arg| place(verb, arg))
+}
+
 fn fish(command: &Command, script: &str) -> String {
-    let verbs: Vec<_> = verbs(command).map(Command::get_name).collect();
-    let verbs = verbs.join(" ");
-    let lists: String = command.get_subcommands().map(fish_lists).collect();
-    format!(
-        "{script}{lists}complete -c timeline -n \"__fish_timeline_using_subcommand {verbs}\" -a \
-         \"({ASK} | string split0)\" -d 'Live timeline'\n"
-    )
+    let options: Vec<_> = options(command).into_iter().collect();
+    let function = include_str!("completions.fish").replace("OPTIONS", &options.join(" "));
+    // That of clap wants to know that no `help` was seen behind `help`.
+    let seen = "__fish_timeline_using_subcommand help; and not __fish_seen_subcommand_from";
+    let lines = script.lines().map(|line| match line.contains(seen) {
+        true => line.replacen(" help\" ", "\" ", 1) + "\n",
+        false => format!("{line}\n"),
+    });
+    let mut script: String = lines.collect();
+    script += &function;
+    script.extend(command.get_subcommands().map(fish_lists));
+    for of in all_places(command) {
+        let what = match &of.place {
+            Place::Timeline => format!("-f -a \"({ASK} | string split0)\" -d Timeline"),
+            Place::File => continue,
+            Place::Rules(words) | Place::Words(words) => format!("-f -a '{}'", words.join(" ")),
+            Place::Defined(what) => format!("-f -a '(__fish_timeline_defined {what})'"),
+        };
+        let VerbPlace { verb, number, .. } = of;
+        let others = if of.is_open { " on" } else { "" };
+        let at = format!("__fish_timeline_at {verb} {number}{others}");
+        script += &format!("complete -c timeline -n \"{at}\" {what}\n");
+        if of.place == Place::Timeline {
+            let files = "-f -a '(__fish_timeline_files)'";
+            script += &format!("complete -c timeline -n \"{at}\" {files}\n");
+        }
+    }
+    for verb in command.get_subcommands() {
+        for (option, what) in defined(verb) {
+            let (verb, long) = (verb.get_name(), option.get_long().unwrap_or_default());
+            script += &format!(
+                "complete -c timeline -n \"__fish_timeline_using_subcommand {verb}\" -l {long} -r \
+                 -f -a '(__fish_timeline_defined {what})'\n"
+            );
+        }
+    }
+    script
 }
 
 /// The words of lists behind those that are there, with commas between.

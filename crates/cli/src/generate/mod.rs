@@ -1,9 +1,11 @@
 //! `timeline generate`: man pages and shell completions, for packages.
 //!
-//! man.rs makes the pages, completions.rs the scripts of shells.
+//! man.rs makes the pages, completions.rs the scripts of shells, which ask words.rs for what
+//! programs define.
 
 mod completions;
 mod man;
+mod words;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -41,6 +43,15 @@ enum What {
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
+    /// Print what a program defines, each with a NUL behind it, for shells to complete
+    Words {
+        /// What to print
+        #[arg(value_name = "WHAT")]
+        what: words::Defined,
+        /// The words of the command line, one of which may name the timeline
+        #[arg(value_name = "WORD")]
+        words: Vec<PathBuf>,
+    },
 }
 
 /// Runs the verb, for the whole command line and its examples.
@@ -55,5 +66,6 @@ pub fn run(args: &Args, command: Command, examples: Examples) -> Result {
             out.flush()?;
             Ok(())
         }
+        What::Words { what, words } => words::print(*what, words),
     }
 }

@@ -1,6 +1,8 @@
 //! Goes on with the events that come to a live timeline, or to an archive that is recorded.
 //! It also goes on with the next runs of a program.
 
+use std::time::{Duration, Instant};
+
 use timeline::{Event, FollowFrom};
 use timeline_latency::Measure;
 use timeline_latency::intervals::{IntervalLoss, Lack};
@@ -13,10 +15,14 @@ use super::recording::{HistogramRecorder, check_series, unit};
 use crate::durations::{Finding, refuse_unknown};
 use crate::failure::{Failure, Result};
 use crate::growth::{self, GrowthReader};
+use crate::output;
 use crate::restart::{self, FollowEnd, Restart};
 use crate::signals::{Pause, Signals, Woken};
 use crate::time::now;
 use crate::unmatched;
+
+/// For this time events are still read after a signal.
+const REST: Duration = Duration::from_millis(1000);
 
 /// Prints or writes intervals until a signal comes, or nothing can come any more.
 pub fn run(args: &Args) -> Result {
@@ -61,8 +67,9 @@ struct Following<'a> {
     measures: &'a [Measure],
     recording: HistogramRecorder,
     output: HistogramOutput<'a>,
-    /// The time of the signal. Events that were logged before it are still read.
-    end: Option<u64>,
+    /// The time of the signal, and until when events that were logged before it are still read:
+    /// they have no end where more come than can be read, all of earlier times.
+    end: Option<(u64, Instant)>,
 }
 
 impl Following<'_> {
@@ -110,11 +117,10 @@ impl Following<'_> {
             let intervals = &mut self.recording.intervals;
             self.output
                 .take(intervals, unit(finding.matcher.series()))?;
-            let end = self.end;
-            if end.is_some_and(|end| reached.is_some_and(|reached| reached >= end)) {
+            let is_idle = batch.is_empty() && lacks.is_empty();
+            if self.has_ended(reached, is_idle) {
                 break FollowEnd::Done;
             }
-            let is_idle = batch.is_empty() && lacks.is_empty();
             if is_idle && let Some(next) = next {
                 break FollowEnd::Replaced(Box::new(next));
             }
@@ -124,7 +130,7 @@ impl Following<'_> {
             match self.signals.wait(pause.after(!batch.is_empty())) {
                 Woken::Timeout => {}
                 Woken::Interrupted => {
-                    self.end.get_or_insert_with(now);
+                    (self.end).get_or_insert_with(|| (now(), Instant::now() + REST));
                     // Somebody who asks again does not want to wait.
                     self.signals.end_at_once(true);
                 }
@@ -139,6 +145,19 @@ impl Following<'_> {
             .take(intervals, unit(finding.matcher.series()))?;
         finding.report();
         Ok(ended)
+    }
+
+    /// Whether a signal came, and all is read that was logged before it, as far as there was time.
+    fn has_ended(&self, reached: Option<u64>, is_idle: bool) -> bool {
+        let Some((end, until)) = self.end else {
+            return false;
+        };
+        let is_late = Instant::now() >= until;
+        let has_all = reached.is_some_and(|reached| reached >= end);
+        if is_late && !has_all && !is_idle {
+            output::say("the signal came before all events were read; the rest is left");
+        }
+        has_all || is_late
     }
 
     /// Says what is missing, wherever durations are shown.

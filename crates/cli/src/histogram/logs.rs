@@ -171,6 +171,10 @@ fn refuse_unknown_tag(args: &Args, readers: &[Reader]) -> Result {
         return Ok(());
     };
     let others: BTreeSet<Option<&str>> = others.into_iter().flatten().collect();
+    if others.iter().all(Option::is_none) {
+        let message = format!("no interval has a tag, so none has {wanted}; leave --tag out");
+        return Err(Failure::Message(message));
+    }
     if wanted.is_empty() {
         let shown: Vec<_> = others.iter().flatten().take(MOST_SHOWN).copied().collect();
         let shown = shown.join(", ");

@@ -1,17 +1,24 @@
 //! Goes on with logs to which programs append, also when they are rotated.
 
 use std::fs::{self, File, Metadata};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use timeline_archive::{Archive, Watched};
 use timeline_import::{ImportError, ImportedFile, Importer};
 
 use crate::failure::{Failure, Result};
+use crate::format::Bytes;
+use crate::output;
 use crate::permission;
-use crate::signals::{Pause, Signals, Woken};
+use crate::signals::{Pause, Signals};
+
+/// For this time logs are still read after a signal. The rest of a second is for writing.
+const REST: Duration = Duration::from_millis(300);
+/// So much of a log is read before the others have their turn.
+const PIECE: u64 = 4 << 20;
 
 /// A log that is followed.
 pub struct FollowedLog {
@@ -40,25 +47,32 @@ impl FollowedLog {
         })
     }
 
-    /// Takes what was appended. Returns how many bytes it has.
+    /// Takes what was appended, or the next piece of it. Returns how many bytes that is, and
+    /// whether it is all.
     fn read_on<W: Write>(
         &mut self,
         importer: &mut Importer<W>,
-    ) -> std::result::Result<u64, ImportError> {
+        course: &mut Course,
+    ) -> std::result::Result<(u64, bool), ImportError> {
         let before = self.read;
-        loop {
+        while self.read - before < PIECE && !course.is_over() {
             match importer.read(&mut self.lines, &mut self.file)? {
-                0 => return Ok(self.read - before),
+                0 => return Ok((self.read - before, true)),
                 count => self.read += count as u64,
             }
+            let flushed = course.flush(importer, true);
+            flushed.map_err(ImportError::Write)?;
         }
+        Ok((self.read - before, false))
     }
 
     /// Goes on with the file that the name leads to now, or with the same file from its beginning
-    /// if somebody cut it. Returns whether it does. A line that has no end is then a whole one.
+    /// if somebody cut it, once all is read that it had. Returns whether it does. A line that has
+    /// no end is then a whole one.
     fn turn<W: Write>(
         &mut self,
         importer: &mut Importer<W>,
+        course: &mut Course,
     ) -> std::result::Result<bool, ImportError> {
         let same =
             |one: &Metadata, other: &Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
@@ -76,8 +90,8 @@ impl FollowedLog {
             return Ok(false);
         }
         // What was appended before the name led elsewhere.
-        if next.is_some() {
-            self.read_on(importer)?;
+        if next.is_some() && !self.read_on(importer, course)?.1 {
+            return Ok(false);
         }
         importer.end(&mut self.lines).map_err(ImportError::Write)?;
         match next {
@@ -91,6 +105,58 @@ impl FollowedLog {
         self.read = 0;
         Ok(true)
     }
+
+    /// Ends a log of which all was taken with the line that has no end. Of any other, this is but
+    /// a part of a line, which is not taken: says how much is left.
+    fn end<W: Write>(&mut self, importer: &mut Importer<W>) -> io::Result<()> {
+        let length = self.file.metadata().map_or(0, |now| now.len());
+        if length <= self.read {
+            return importer.end(&mut self.lines);
+        }
+        let left = length - self.read + self.lines.waiting() as u64;
+        output::say(format_args!(
+            "{} of {} are not imported: the signal came before they were read",
+            Bytes(left),
+            self.path.display()
+        ));
+        Ok(())
+    }
+}
+
+/// How an import goes on: it is flushed now and then, and ended by a signal.
+struct Course<'a> {
+    signals: &'a Signals,
+    watched: Watched,
+    flushed: Instant,
+    /// When nothing more is read, after a signal.
+    until: Option<Instant>,
+}
+
+impl Course<'_> {
+    /// Whether a signal came.
+    fn is_ending(&mut self) -> bool {
+        if self.until.is_none() && self.signals.count() > 0 {
+            self.until = Some(Instant::now() + REST);
+        }
+        self.until.is_some()
+    }
+
+    /// Whether nothing more is read.
+    fn is_over(&mut self) -> bool {
+        self.is_ending() && self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Writes all lines so far if that is due. `goes_on`: whether others follow at once.
+    fn flush<W: Write>(&mut self, importer: &mut Importer<W>, goes_on: bool) -> io::Result<()> {
+        if self.flushed.elapsed() < self.watched.block_wait() {
+            return Ok(());
+        }
+        self.flushed = Instant::now();
+        match goes_on {
+            true => importer.flush_ended(),
+            false => importer.flush(),
+        }
+    }
 }
 
 /// Follows logs until a signal comes. Returns how many bytes were read.
@@ -100,33 +166,37 @@ pub fn follow<W: Write>(
     signals: &Signals,
     out: &Path,
 ) -> Result<u64> {
-    let (mut bytes, mut pause, mut flushed) = (0, Pause::new(), Instant::now());
+    let (mut bytes, mut pause) = (0, Pause::new());
     let failed = |error| Failure::Message(permission::failed("write", out, &error));
-    let watched = Watched::new(out);
+    let mut course = Course {
+        signals,
+        watched: Watched::new(out),
+        flushed: Instant::now(),
+        until: None,
+    };
     loop {
-        // Asked first: what a program appended before the signal is taken.
-        let is_over = signals.count() > 0;
+        // Asked first: what a program appended before the signal is taken, if there is time.
+        let is_ending = course.is_ending();
         importer.written(SystemTime::now());
-        let mut found = false;
+        let (mut found, mut is_behind) = (false, false);
         for log in logs.iter_mut() {
-            let count = log.read_on(importer);
-            let count = count.map_err(|error| log.failed(error, out))?;
-            let turned = log.turn(importer).map_err(|error| log.failed(error, out))?;
+            let read = log.read_on(importer, &mut course);
+            let (count, has_all) = read.map_err(|error| log.failed(error, out))?;
+            let turned = log.turn(importer, &mut course);
+            let turned = turned.map_err(|error| log.failed(error, out))?;
             bytes += count;
             found |= count > 0 || turned;
+            is_behind |= !has_all || turned;
         }
-        if is_over {
+        if is_ending && (!is_behind || course.is_over()) {
             for log in logs {
-                importer.end(&mut log.lines).map_err(failed)?;
+                log.end(importer).map_err(failed)?;
             }
             return Ok(bytes);
         }
-        if flushed.elapsed() >= watched.block_wait() {
-            importer.flush().map_err(failed)?;
-            flushed = Instant::now();
-        }
-        if signals.wait_for_signal(pause.after(found)) == Woken::OutputClosed {
-            return Ok(bytes);
+        course.flush(importer, is_behind).map_err(failed)?;
+        if !is_behind {
+            signals.wait_for_signal(pause.after(found));
         }
     }
 }

@@ -14,6 +14,7 @@ use timeline_reading::{EventTime, Log};
 use super::origin::TailOrigin;
 use super::part::TailSource;
 use super::printer::Before;
+use crate::disabled::{self, Least};
 use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::restart::{self, FollowEnd};
@@ -136,6 +137,9 @@ impl<'q> Together<'q> {
         match logs.iter().any(|log| log.ring().is_some()) {
             true => unmatched::tell_so_far(query, &logs),
             false => unmatched::tell(query, &logs),
+        }
+        for at in logs.iter().filter_map(|log| log.ring()) {
+            disabled::tell(at, Least::All, |definition| query.may_want(definition));
         }
     }
 

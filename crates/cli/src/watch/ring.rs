@@ -12,6 +12,7 @@ use timeline_search::Query;
 use super::note::is_own;
 use super::session::Session;
 use super::{Args, nanos};
+use crate::disabled::{self, Least};
 use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::output;
@@ -52,6 +53,10 @@ pub fn watch(
             let path = args.target.path();
             output::say(format_args!("watching {}; Ctrl-C stops", path.display()));
             unmatched::tell_so_far(&query, &[&Log::of_ring(path, Arc::clone(&this))]);
+            disabled::tell(&this, Least::One, |definition| {
+                let mut conditions = args.when.iter();
+                conditions.any(|one| one.concerns(definition))
+            });
         }
         let (ended, end) = watcher.run(session)?;
         match ended {

@@ -1,7 +1,7 @@
 //! Says which durations are wanted, and what they are called.
 
-use timeline::FieldType;
-use timeline::internal::Notation;
+use timeline::internal::{Notation, matches_pattern};
+use timeline::{Definition, FieldType};
 
 /// Which durations are wanted. Names of events and spans are patterns: `*` is any text and `?` any
 /// one character.
@@ -45,6 +45,22 @@ impl Measure {
                 field,
                 scale,
             } => format!("{event}.{field}{}", times(*scale)),
+        }
+    }
+}
+
+impl Measure {
+    /// Whether events of this definition may begin or end one, or have the value.
+    pub fn concerns(&self, definition: &Definition) -> bool {
+        match self {
+            Measure::Spans(name) => {
+                let part = definition.span_part();
+                part.is_some_and(|part| matches_pattern(name, &part.span))
+            }
+            Measure::Between { from, to, .. } => {
+                definition.is_named(from) || definition.is_named(to)
+            }
+            Measure::Every(event) | Measure::Values { event, .. } => definition.is_named(event),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use timeline::Source;
 use timeline::internal::Unknown;
+use timeline::{Definition, Source};
 use timeline_search::Expression;
 
 use super::error::{Error, Result};
@@ -69,6 +69,19 @@ impl Condition {
 }
 
 impl Condition {
+    /// Whether it waits for events of this definition.
+    pub fn concerns(&self, definition: &Definition) -> bool {
+        match &self.kind {
+            ConditionKind::Span { measure, .. } | ConditionKind::Percentile { measure, .. } => {
+                measure.concerns(definition)
+            }
+            ConditionKind::Rate { events, .. } | ConditionKind::Missing { events, .. } => {
+                definition.is_named(events)
+            }
+            ConditionKind::Event(query) => query.may_want(definition),
+        }
+    }
+
     /// The first of its names of which a source has nothing, if there is one.
     pub fn unknown(&self, source: &dyn Source) -> Option<Unknown> {
         match &self.kind {

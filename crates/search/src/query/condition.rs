@@ -65,4 +65,22 @@ impl QueryCondition {
             QueryCondition::Match(left, ..) | QueryCondition::Holds(left) => operand(left),
         }
     }
+
+    /// All fields that it compares with a text, and these.
+    pub fn texts<'a>(&'a self, out: &mut Vec<(&'a str, &'a str)>) {
+        match self {
+            QueryCondition::All(parts) | QueryCondition::Any(parts) => {
+                parts.iter().for_each(|part| part.texts(out));
+            }
+            QueryCondition::Not(part) => part.texts(out),
+            QueryCondition::Compare(left, _, right) => match (left, right) {
+                (Operand::Field(field), Operand::Literal(Literal::Text(text, _)))
+                | (Operand::Literal(Literal::Text(text, _)), Operand::Field(field)) => {
+                    out.push((field, text));
+                }
+                _ => {}
+            },
+            QueryCondition::Match(..) | QueryCondition::Holds(_) => {}
+        }
+    }
 }

@@ -66,6 +66,13 @@ impl Expression {
         self.root.fields(&mut fields);
         fields
     }
+
+    /// The fields that it compares with a text, and these.
+    pub(super) fn texts(&self) -> Vec<(&str, &str)> {
+        let mut texts = Vec::new();
+        self.root.texts(&mut texts);
+        texts
+    }
 }
 
 impl FromStr for Expression {

@@ -55,7 +55,7 @@ const UNITS: [(&str, i128); 18] = [
     ("h", 3_600_000_000_000),
 ];
 /// The same for messages.
-const KNOWN_UNITS: &str = "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, ns, us, µs, ms, s, min, m, h";
+pub const KNOWN_UNITS: &str = "B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, ns, us, µs, ms, s, min, m, h";
 
 /// All tokens, and the end.
 pub fn tokens(text: &str) -> Result<Vec<PlacedToken>> {
@@ -210,6 +210,13 @@ fn number(text: &str, rest: &str) -> Result<(Token, usize)> {
     };
     let token = scaled(&value, unit).ok_or_else(|| wrong(whole))?;
     Ok((token, whole))
+}
+
+/// Whether a word is a unit, or else differs from one by capitals only; `None` if neither.
+pub fn unit_like(word: &str) -> Option<bool> {
+    let is_like = |(unit, _): &&(&str, i128)| unit.to_lowercase() == word.to_lowercase();
+    let is_unit = unit_named(word).is_some();
+    (is_unit || UNITS.iter().any(|unit| is_like(&unit))).then_some(is_unit)
 }
 
 fn unit_named(name: &str) -> Option<i128> {

@@ -1,7 +1,7 @@
 //! Makes an expression of tokens, by recursive descent.
 
 use super::condition::{Literal, Operand, Operator, QueryCondition};
-use super::lexer::{PlacedToken, Token, tokens};
+use super::lexer::{KNOWN_UNITS, PlacedToken, Token, tokens, unit_like};
 use super::moment::moment;
 use super::needle::compile;
 use super::zone::local_now;
@@ -22,7 +22,7 @@ pub fn expression(text: &str) -> Result<QueryCondition> {
     let condition = parser.any()?;
     match parser.peek() {
         Token::End => Ok(condition),
-        _ => Err(parser.expected("&&, || or the end")),
+        _ => Err(parser.expected_behind("&&, || or the end")),
     }
 }
 
@@ -75,6 +75,24 @@ impl Parser {
         }
     }
 
+    /// The same behind a comparison. What follows a number there may have been meant for its unit.
+    fn expected_behind(&self, expected: &'static str) -> Error {
+        let before = self.at.checked_sub(1).map(|at| &self.tokens[at].token);
+        let is_number = matches!(before, Some(Token::Integer(_) | Token::Float(_)));
+        match self.peek() {
+            Token::Word(word) if is_number => match unit_like(word) {
+                Some(true) => self.expected("a unit right behind its number"),
+                Some(false) => Error::Unit {
+                    unit: word.clone(),
+                    at: self.tokens[self.at].at,
+                    known: KNOWN_UNITS,
+                },
+                None => self.expected(expected),
+            },
+            _ => self.expected(expected),
+        }
+    }
+
     fn any(&mut self) -> Result<QueryCondition> {
         let mut parts = vec![self.all()?];
         while self.take_if("||", "or") {
@@ -104,7 +122,7 @@ impl Parser {
             self.take();
             let inner = self.any()?;
             if !self.take_if(")", "") {
-                return Err(self.expected("&&, || or )"));
+                return Err(self.expected_behind("&&, || or )"));
             }
             inner
         } else {
@@ -245,6 +263,19 @@ mod tests {
                 "expected a field or a value at character 4, got the end",
             ),
             ("a b", "expected &&, || or the end at character 3, got b"),
+            (
+                "a > 10 kB",
+                "expected a unit right behind its number at character 8, got kB",
+            ),
+            (
+                "(a > 10 kb)",
+                "kb at character 9 is no unit: expected B, kB, MB, GB, TB, KiB, MiB, GiB, TiB, ns, \
+                 us, µs, ms, s, min, m, h",
+            ),
+            (
+                "a > 10 b2",
+                "expected &&, || or the end at character 8, got b2",
+            ),
             ("(a", "expected &&, || or ) at character 3, got the end"),
             ("a)", "expected &&, || or the end at character 2, got )"),
             (

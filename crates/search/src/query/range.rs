@@ -31,8 +31,17 @@ pub fn priorities(text: &str) -> Result<RangeInclusive<Priority>> {
     }
     let range = named(first, Priority::Error)?..=named(last, Priority::Library)?;
     match range.is_empty() {
-        true => Err(wrong()),
+        true => Err(reversed(text, "..")),
         false => Ok(range),
+    }
+}
+
+/// The error for a range whose end is before its beginning.
+fn reversed(found: &str, sign: &str) -> Error {
+    let (first, last) = found.split_once(sign).unwrap_or((found, found));
+    Error::Reversed {
+        found: found.into(),
+        meant: format!("{last}{sign}{first}"),
     }
 }
 
@@ -47,13 +56,19 @@ pub fn priorities(text: &str) -> Result<RangeInclusive<Priority>> {
 /// # Ok::<(), timeline_search::Error>(())
 /// ```
 pub fn numbers(text: &str) -> Result<Vec<RangeInclusive<u32>>> {
+    let number = |word: &str| {
+        let wrong = |_| Error::Numbers { found: text.into() };
+        word.parse::<u32>().map_err(wrong)
+    };
     let range = |word: &str| {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
-        let range = first.parse().ok()?..=last.parse().ok()?;
-        (!range.is_empty()).then_some(range)
+        let range = number(first)?..=number(last)?;
+        match range.is_empty() {
+            true => Err(reversed(word, "-")),
+            false => Ok(range),
+        }
     };
-    let ranges: Option<_> = text.split(',').map(|word| range(word.trim())).collect();
-    ranges.ok_or_else(|| Error::Numbers { found: text.into() })
+    text.split(',').map(|word| range(word.trim())).collect()
 }
 
 #[cfg(test)]
@@ -75,6 +90,17 @@ mod tests {
         for text in ["", "loud", "info..error", "info-error", "..loud", "all"] {
             assert!(priorities(text).is_err(), "{text}");
         }
+        let told = priorities("info..error").unwrap_err().to_string();
+        let expected = "the range info..error is reversed; did you mean error..info?";
+        assert_eq!(told, expected);
+        for (text, end) in [
+            ("debug..", "did you mean trace?"),
+            ("..INFO", "did you mean info?"),
+            ("loud", "got \"loud\""),
+        ] {
+            let told = priorities(text).unwrap_err().to_string();
+            assert!(told.ends_with(end), "{told}");
+        }
     }
 
     #[test]
@@ -84,5 +110,7 @@ mod tests {
         for text in ["", ",", "1,", "3-1", "-1", "a", "1-2-3", "4294967296"] {
             assert!(numbers(text).is_err(), "{text}");
         }
+        let told = numbers("7,3-1").unwrap_err().to_string();
+        assert_eq!(told, "the range 3-1 is reversed; did you mean 1-3?");
     }
 }

@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use timeline::internal::{Unknown, matches_pattern};
-use timeline::{Definition, Thread};
+use timeline::internal::{Collation, Unknown, ValueKind, matches_pattern};
+use timeline::{Definition, FieldType, Layout, Thread};
 
+use super::lexer::{Token, tokens};
 use super::{Expression, Query};
 
 /// What a name is the name of.
@@ -42,6 +43,51 @@ impl NameRegistry {
     fn has(&self, what: What, name: &str) -> bool {
         self.lock().contains(&(what, name.to_owned()))
     }
+}
+
+/// What a field can be compared with, if it is a text.
+enum TextKind {
+    /// Any text, or the text of a time.
+    Any,
+    /// None.
+    Number,
+    /// These names.
+    Labels(Vec<String>),
+}
+
+impl TextKind {
+    /// That of a field of a definition, if it has it.
+    fn of(definition: &Definition, field: &str) -> Option<TextKind> {
+        let fields: Vec<_> = definition.fields().collect();
+        let named = fields.iter().position(|one| one.name == field);
+        let position = named.or_else(|| field.parse().ok())?;
+        let kind = Layout::of(definition).kinds().nth(position)?;
+        let own = fields.get(position).map(|one| one.kind);
+        if let Some(labels) = own.and_then(FieldType::labels) {
+            let names = labels.iter().map(|(name, _)| name.to_owned());
+            return Some(TextKind::Labels(names.collect()));
+        }
+        let collation = own.map(|own| own.descriptor().collation);
+        Some(match (collation, kind) {
+            (Some(Collation::Time | Collation::Name | Collation::Text | Collation::List), _) => {
+                TextKind::Any
+            }
+            (_, ValueKind::Int | ValueKind::Uint | ValueKind::Float) => TextKind::Number,
+            _ => TextKind::Any,
+        })
+    }
+}
+
+/// Whether a text would be a number without its quotes, or `true` or `false`.
+fn is_number(text: &str) -> bool {
+    let tokens = tokens(text).unwrap_or_default();
+    let mut tokens = tokens.iter().map(|placed| &placed.token);
+    let is_value = match tokens.next() {
+        Some(Token::Integer(_) | Token::Float(_)) => true,
+        Some(Token::Word(word)) => word == "true" || word == "false",
+        _ => false,
+    };
+    is_value && matches!(tokens.next(), Some(Token::End))
 }
 
 /// Whether a thread is the one of this name, a pattern, or of this number.
@@ -101,7 +147,13 @@ impl Query {
         let categories = self.unmet(What::Category, categories.map(String::as_str));
         let events = self.unmet(What::Event, events.map(String::as_str));
         let fields = self.unmet(What::Field, self.fields());
-        categories.chain(events).chain(fields).next().is_none()
+        let has_met = categories.chain(events).chain(fields).next().is_none();
+        has_met && self.texts().next().is_none()
+    }
+
+    /// The fields in its conditions that are compared with a text, which no filter notes.
+    fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.expressions.iter().flat_map(Expression::texts)
     }
 
     /// Whether filters have met each thread and process that it names, and one of its cores.
@@ -140,7 +192,7 @@ impl Query {
     }
 
     /// The categories, events and fields that it names, which are in none of these definitions, and
-    /// which no filter has met.
+    /// which no filter has met; also texts that no field can have with which they are compared.
     pub fn unknown(&self, definitions: &[&Definition]) -> Vec<Unknown> {
         let named = definitions.iter().filter(|one| one.has_name());
         let names: BTreeSet<String> = named.map(|one| one.name()).collect();
@@ -153,7 +205,35 @@ impl Query {
         let wanted = self.unmet(What::Event, self.events.iter().map(String::as_str));
         unknown.extend(wanted.filter_map(|one| Unknown::of("event", one, &names)));
         unknown.extend(self.unknown_fields(definitions));
+        unknown.extend(self.unknown_texts(definitions));
         unknown
+    }
+
+    /// Texts that are none of the names of an enum or of flags, or are compared with a number.
+    fn unknown_texts(&self, definitions: &[&Definition]) -> Vec<Unknown> {
+        let may_be_wanted = definitions.iter().filter(|one| self.may_want(one));
+        let wanted: Vec<&Definition> = may_be_wanted.copied().collect();
+        let unknown = self.texts().filter_map(|(field, text)| {
+            let kinds = wanted.iter().filter_map(|one| TextKind::of(one, field));
+            let (mut labels, mut any) = (BTreeSet::new(), false);
+            for kind in kinds {
+                any = true;
+                match kind {
+                    TextKind::Any => return None,
+                    TextKind::Number => {}
+                    TextKind::Labels(of) => labels.extend(of),
+                }
+            }
+            if !any || labels.contains(text) {
+                return None;
+            }
+            let number = || Unknown::text_for_number(field, text, is_number(text));
+            Some(match labels.is_empty() {
+                true => number(),
+                false => Unknown::value(field, text, &labels),
+            })
+        });
+        unknown.collect()
     }
 
     /// Those fields that are in no definition of an event that may be wanted.

@@ -211,7 +211,7 @@ impl Archive {
             return &[];
         };
         let Range { start, end } = section.range();
-        let first = start..end.min(start + 8);
+        let first = start..end.min(start + 16);
         self.bytes.read(first, buffer).unwrap_or_default()
     }
 
