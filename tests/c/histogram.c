@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
   refuses("a", 7, "no place to begin");
   refuses("engine.braeth", TIMELINE_FROM_NOW, "did you mean engine.breath?");
   refuses("every engine.begin_breth", TIMELINE_FROM_NOW, "did you mean engine.begin_breath?");
-  refuses("engine.begin_breath..engine.end_breath by m", TIMELINE_FROM_NOW, "did you mean n?");
+  refuses("engine.begin_breath..engine.end_breath by nn", TIMELINE_FROM_NOW, "did you mean n?");
   refuses("engine.begin_breath..engine.end_breath by size", TIMELINE_FROM_NOW, "there are: n");
   refuses("Engine.breath", TIMELINE_FROM_NOW, "did you mean engine.breath?");
   CHECK_EQ(timeline_histogram(path, "a", TIMELINE_FROM_NOW, NULL), TIMELINE_E_ARGUMENT);

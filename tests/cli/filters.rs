@@ -278,7 +278,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "--core <LIST>",
         "3-1",
-        r#"expected numbers, such as 3, 0-3 or 0-3,8, got "3-1""#,
+        "the range 3-1 is reversed; did you mean 1-3?",
     ),
     (
         "--pid <PID>",

@@ -105,9 +105,9 @@ impl Signals {
             for (signal, caught) in [SIGINT, SIGTERM, SIGHUP, SIGQUIT].into_iter().zip(&caught) {
                 // The status that a shell shows for a process that a signal ended.
                 let status = 128 + signal;
-                register_conditional_shutdown(signal, status, Arc::clone(&caught.fatal))?;
-                // Before the byte that wakes.
+                // First: from here on a signal is caught, and no other handler remembers it.
                 flag::register(signal, Arc::clone(&caught.came))?;
+                register_conditional_shutdown(signal, status, Arc::clone(&caught.fatal))?;
                 pipe::register(signal, write.try_clone()?)?;
             }
             Ok(read)

@@ -37,7 +37,7 @@ impl Definitions {
         let is_defined = (1..self.count()).contains(&id.0);
         let byte = |id| self.map.record::<AtomicU8>(self.geometry.enable().at(id));
         // Relaxed: an answer of a moment later may be another one.
-        is_defined && byte(id.0).shared().load(Ordering::Relaxed) != 0
+        is_defined && byte(id.0).load(Ordering::Relaxed) != 0
     }
 
     /// Adds rules to those that were asked for. The caller holds the define lock.
