@@ -20,6 +20,8 @@ fn without_numbers(transcript: &str) -> Vec<String> {
     };
     let lines = lines.filter(|line| !is_waiting(line));
     let line = |line: String| {
+        // A machine may not say which node a CPU is of.
+        let line = line.replace(" - ", " 0 ");
         let parts: Vec<&str> = line
             .split(is_number)
             .filter(|part| !part.is_empty())
