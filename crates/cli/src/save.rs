@@ -23,10 +23,12 @@ use crate::verb::Verb;
 
 /// Save a snapshot of a timeline to a file, even while programs log
 ///
-/// Every event in the file is complete. If FILE exists, it is replaced completely or not at all.
-/// All verbs that read a timeline also read the snapshot. With -, it goes to standard output.
+/// Every event in the file is complete. If FILE exists, it is replaced completely or not at all,
+/// and only if it is a snapshot; where PATH is omitted, never. All verbs that read a timeline also
+/// read the snapshot. With -, it goes to standard output.
 ///
-/// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames.
+/// If PATH is an archive or a directory of files, FILE is one archive without the damaged frames,
+/// and replaces only an archive.
 ///
 /// With filters, FILE has only the wanted events. The others are not missing in it, and the gaps
 /// between events are those of PATH.
