@@ -14,7 +14,8 @@ use measure::{arguments, cpu_ns, fail, number};
 use timeline::Priority;
 use timeline_archive::{Archive, Form, RawEvent, RawThread, Writer};
 use timeline_latency::intervals::{IntervalOptions, Intervals};
-use timeline_latency::{DurationRequest, Matcher, Measure, each_duration};
+use timeline_latency::{Matcher, Measure};
+use timeline_reading::{DurationRequest, each_duration};
 use timeline_search::Query;
 
 /// Events that a thread has side by side in a file.

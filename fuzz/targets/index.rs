@@ -66,7 +66,7 @@ fn searched(bytes: &[u8], needles: Range<usize>) {
         let mut index = Index::open(&archive);
         for Expected { needle, lines } in &expected()[needles.clone()] {
             let candidates = index.candidates(needle, Order::OldestFirst, Some(0));
-            let selection = Box::new(candidates.selection);
+            let selection = candidates.selection.into();
             let some = archive.events_by_time_where(Order::OldestFirst, selection);
             assert_eq!(&found(&archive, needle, some, candidates.lines), lines);
         }
@@ -81,7 +81,7 @@ fn searched(bytes: &[u8], needles: Range<usize>) {
         let some = every.into_iter().enumerate();
         let some = some.filter(|(number, _)| needles.contains(&(number % NEEDLES.len())));
         for candidates in some.filter_map(|(_, candidates)| candidates) {
-            let selection = Box::new(candidates.selection);
+            let selection = candidates.selection.into();
             let events = archive.events_by_time_where(Order::OldestFirst, selection);
             found(&archive, &everything, events, candidates.lines);
         }

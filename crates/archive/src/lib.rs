@@ -44,6 +44,7 @@ pub use read::choice::block_ranges::BlockRanges;
 pub use read::choice::columns::{BlockColumns, ShapeValues};
 pub use read::choice::select::{Places, Select};
 pub use read::choice::value_column::ValueColumn;
+pub use read::choice::visitor::UnitVisitor;
 pub use read::copy::filtered::FilteredTotals;
 pub use read::copy::repair::CopyTotals;
 pub use read::file::bytes::ArchiveBytes;

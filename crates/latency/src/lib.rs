@@ -1,14 +1,12 @@
 //! Durations between events: spans, interval histograms and triggers.
 //!
 //! `percentile` says which value a percentile is, everywhere.
-//! `spans` finds the durations in a stream of events, `archived` those of an archive, [`intervals`]
+//! `spans` finds the durations in a stream of events, [`intervals`]
 //! makes histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them.
 //! `triggers` tells when a condition is met. Each module uses only those named before it.
 //!
 //! `testing` is what tests share.
 
-#[cfg(feature = "archives")]
-mod archived;
 mod percentile;
 mod spans;
 #[cfg(test)]
@@ -20,11 +18,9 @@ pub mod intervals;
 #[cfg(feature = "plots")]
 pub mod plot;
 
-#[cfg(feature = "archives")]
-pub use archived::{DurationRequest, each_duration};
 pub use percentile::{percentile, rank};
 pub use spans::{
-    Losses, Matcher, Measure, Measurement, NoMeasure, Open, Series, ValueUnit, concerns,
+    Losses, Matcher, Measure, Measurement, Need, NoMeasure, Open, Series, ThreadKey, ValueUnit,
 };
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Firing, FiringValue, Triggers};

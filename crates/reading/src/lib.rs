@@ -7,8 +7,8 @@
 //! conversion of a value to JSON.
 //!
 //! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
-//! through and counts what is missing before the others, events_of.rs chooses the events of some
-//! definitions; durations/ adds how long spans took. event_time.rs says when an event was logged,
+//! through and counts what is missing before the others; durations/ finds how long spans took.
+//! event_time.rs says when an event was logged,
 //! programs.rs by which program, unknown.rs which names in filters are nowhere, and error.rs why a
 //! log cannot be opened. view/ is what is shown of an event. visit.rs counts events of archives by
 //! their columns.
@@ -26,7 +26,6 @@
 mod durations;
 mod error;
 mod event_time;
-mod events_of;
 pub mod json;
 mod log;
 mod merge;
@@ -38,10 +37,9 @@ mod unknown;
 mod view;
 mod visit;
 
-pub use durations::SpanPairer;
+pub use durations::{DurationRequest, SpanPairer, each_duration, each_event};
 pub use error::{Error, Result};
 pub use event_time::EventTime;
-pub use events_of::EventsOf;
 pub use log::{Extent, Holder, Log, begins_like_archive};
 pub use merge::{LogEvent, LogMerge};
 pub use programs::Programs;

@@ -2,6 +2,7 @@
 
 use timeline::{Event, Source};
 use timeline_archive::{Archive, ArchiveEvents, Select};
+use timeline_search::{PageSelection, SearchSelect};
 
 use crate::durations::{WithDurations, select_with_edges};
 use crate::log::{Holder, Log};
@@ -47,16 +48,16 @@ impl Log {
         Stream::new(self, request, None)
     }
 
-    /// The same, of an archive only as far as `select` wants them as well, and its choice comes
-    /// first. All of a timeline: nothing is known of its events before they are read.
-    pub fn stream_of<'a>(&'a self, request: Request<'a>, select: impl Select + 'a) -> Stream<'a> {
-        Stream::new(self, request, Some(Box::new(select)))
+    /// The same, of an archive only as far as they are selected as well. All of a timeline: nothing
+    /// is known of its events before they are read.
+    pub fn stream_of<'a>(&'a self, request: Request<'a>, selection: PageSelection) -> Stream<'a> {
+        Stream::new(self, request, Some(selection))
     }
 }
 
 impl<'a> Stream<'a> {
-    /// `part` chooses among the events of an archive.
-    fn new(log: &'a Log, request: Request<'a>, part: Selected<'a>) -> Stream<'a> {
+    /// `part`: what is read of an archive, if not all.
+    fn new(log: &'a Log, request: Request<'a>, part: Option<PageSelection>) -> Stream<'a> {
         let (source, order) = (log.source(), request.order);
         let is_part = part.is_some() && log.archive().is_some();
         let (held, sieve) = match log.holder() {
@@ -135,17 +136,18 @@ type Selected<'a> = Option<Box<dyn Select + 'a>>;
 fn select<'a>(
     archive: &'a Archive,
     request: Request<'a>,
-    part: Selected<'a>,
+    part: Option<PageSelection>,
 ) -> (Selected<'a>, Sieve<'a>) {
     let Some(query) = request.query else {
-        return (part, Sieve::all());
+        return (part.map(Into::into), Sieve::all());
     };
     match part {
         Some(part) if !request.has_durations => {
-            (Some(Box::new((part, query.on(archive)))), Sieve::all())
+            let select = SearchSelect::of([part]).and(query.on(archive));
+            (Some(Box::new(select)), Sieve::all())
         }
         // Which begins and ends are needed is only known of all events.
-        Some(part) => (Some(part), sieve(archive, request)),
+        Some(part) => (Some(part.into()), sieve(archive, request)),
         None => {
             let edges = request.has_durations;
             let edges = edges.then(|| select_with_edges(archive, request.order, query));

@@ -1,10 +1,8 @@
 //! Visits wanted events by their columns, without making them.
 
-use std::cell::RefCell;
-
 use timeline::{Event, EventId, Order, Source, ThreadRef};
-use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
-use timeline_search::{Filter, Query};
+use timeline_archive::{Archive, BlockColumns, Places, UnitInfo, UnitVisitor};
+use timeline_search::Query;
 
 /// What is counted of an event.
 #[derive(Debug, Clone, Copy)]
@@ -78,40 +76,34 @@ pub fn visit(
     is_cancelled: &dyn Fn() -> bool,
     visitor: &mut impl Visitor,
 ) {
-    let visitor = RefCell::new(visitor);
-    let visit = Visit {
-        filter: query.on(archive),
+    let mut visit = Visit {
+        archive,
         seen: vec![false; archive.units().len()],
         is_cancelled,
-        visitor: &visitor,
+        visitor,
     };
-    for event in archive.events_by_time_where(Order::OldestFirst, Box::new(visit)) {
-        if is_cancelled() {
-            return;
-        }
-        let counted = EventSummary {
-            time: archive.time(&event).unwrap_or(0),
-            thread: (event.thread, event.tid),
-            core: event.core,
-            definition: event.id,
-        };
-        visitor.borrow_mut().event(EventOrigin::Event, counted);
-    }
+    let select = Box::new(query.on(archive));
+    archive.visit(Order::OldestFirst, Some(select), &mut visit);
 }
 
 /// Takes events by columns, so that they are not made. Where columns do not tell whether an event
 /// is wanted, it is left to be made.
 struct Visit<'v, V> {
-    filter: Filter<'v>,
+    archive: &'v Archive,
     /// A unit may be read several times.
     seen: Vec<bool>,
     is_cancelled: &'v dyn Fn() -> bool,
-    visitor: &'v RefCell<V>,
+    visitor: &'v mut V,
 }
 
-impl<V: Visitor> Visit<'_, &mut V> {
-    /// Gives up the events of a block that columns tell all about.
-    fn take(&mut self, unit: &UnitInfo, columns: &mut BlockColumns<'_>, places: &mut Places) {
+impl<V: Visitor> Visit<'_, V> {
+    /// Takes those events of a block that columns tell all about.
+    fn take_columns(
+        &mut self,
+        unit: &UnitInfo,
+        columns: &mut BlockColumns<'_>,
+        places: &mut Places,
+    ) {
         let read = (columns.times(), columns.thread_numbers(), columns.cores());
         let (Some(times), Some(threads), Some(cores)) = read else {
             return;
@@ -120,7 +112,6 @@ impl<V: Visitor> Visit<'_, &mut V> {
         let is_seen = std::mem::replace(&mut self.seen[unit.number], true);
         let count = times.len().min(shapes.len());
         let is_whole = places.iter().all(|at| at < count && !places.asks(at));
-        let mut visitor = self.visitor.borrow_mut();
         let mut place = 0;
         while let Some(at) = places.next(place) {
             place = at + 1;
@@ -138,44 +129,47 @@ impl<V: Visitor> Visit<'_, &mut V> {
                     core: cores[at],
                     definition: columns.definitions()[usize::from(shapes[at])],
                 };
-                visitor.event(from, counted);
+                self.visitor.event(from, counted);
             }
             places.clear(at);
         }
         if is_whole && !is_seen {
-            visitor.end(unit);
+            self.visitor.end(unit);
         }
     }
 }
 
-impl<V: Visitor> Select for Visit<'_, &mut V> {
+impl<V: Visitor> UnitVisitor for Visit<'_, V> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        !(self.is_cancelled)()
-            && self.filter.wants_unit(unit)
-            && (!unit.block || self.visitor.borrow_mut().wants(unit))
+        !(self.is_cancelled)() && (!unit.block || self.visitor.wants(unit))
     }
 
-    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        let is_wanted = self.filter.wants_block(unit, ranges);
-        if !is_wanted {
-            self.visitor.borrow_mut().end(unit);
-        }
-        is_wanted
+    fn pass(&mut self, unit: &UnitInfo) {
+        self.visitor.end(unit);
     }
 
-    fn choose(
+    fn take(
         &mut self,
         unit: &UnitInfo,
-        mut columns: Option<&mut BlockColumns<'_>>,
+        columns: Option<&mut BlockColumns<'_>>,
         places: &mut Places,
     ) {
-        self.filter.choose(unit, columns.as_deref_mut(), places);
         if let Some(columns) = columns {
-            self.take(unit, columns, places);
+            self.take_columns(unit, columns, places);
         }
     }
 
-    fn wants(&mut self, event: &Event) -> bool {
-        self.filter.wants(event)
+    fn event(&mut self, event: Event) -> bool {
+        if (self.is_cancelled)() {
+            return false;
+        }
+        let counted = EventSummary {
+            time: self.archive.time(&event).unwrap_or(0),
+            thread: (event.thread, event.tid),
+            core: event.core,
+            definition: event.id,
+        };
+        self.visitor.event(EventOrigin::Event, counted);
+        true
     }
 }

@@ -2,10 +2,8 @@
 
 use timeline::{Event, Order};
 use timeline_latency::intervals::{IntervalLoss, Lack};
-use timeline_latency::{
-    DurationRequest, Losses, Matcher, Measure, Measurement, Series, each_duration,
-};
-use timeline_reading::{Log, Request};
+use timeline_latency::{Losses, Matcher, Measure, Measurement, Series};
+use timeline_reading::{DurationRequest, Log, Request, each_duration};
 use timeline_search::{Filter, Query};
 
 use super::DurationArgs;

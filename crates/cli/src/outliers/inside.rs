@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use timeline::internal::SpanKey;
 use timeline::{Event, EventId, Layout, Order, Source, ThreadRef};
-use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
+use timeline_archive::UnitInfo;
 use timeline_latency::{Measurement, Series};
 use timeline_reading::{Log, Request, SpanPairer};
+use timeline_search::PageSelection;
 
 use crate::failure::Result;
 use crate::health;
@@ -59,15 +60,29 @@ impl<'a> Inside<'a> {
 
     /// Reads the events.
     pub fn read(&mut self, log: &Log) -> Result {
-        let times = self.spans.iter().map(|span| (span.begin, span.end));
-        let select = Times(times.collect());
-        let mut stream = log.stream_of(Request::new(Order::OldestFirst), select);
+        let request = Request::new(Order::OldestFirst);
+        let mut stream = match log.archive() {
+            Some(archive) => {
+                let units = PageSelection::of_units(archive, |unit| self.overlaps(unit));
+                log.stream_of(request, units)
+            }
+            None => log.stream(request),
+        };
         let mut pairing = SpanPairer::new(self.source);
         for mut event in stream.by_ref() {
             pairing.add(&mut event);
             self.add(&event);
         }
         health::report_stream(&stream)
+    }
+
+    /// Whether a unit may have events of any of the spans.
+    fn overlaps(&self, unit: &UnitInfo) -> bool {
+        let (first, last) = unit.unix;
+        // 0 is a time that is not known.
+        let is_known = first != 0 && last != 0;
+        let overlaps = |span: &Measurement| first <= span.end && span.begin <= last;
+        !is_known || self.spans.iter().any(overlaps)
     }
 
     fn add(&mut self, event: &Event) {
@@ -125,19 +140,4 @@ impl<'a> Inside<'a> {
         let value = event.values(layout).nth(*position);
         value.as_ref().and_then(SpanKey::of) == span.key
     }
-}
-
-/// Leaves out the units of an archive in which none of these times lie.
-struct Times(Vec<(u64, u64)>);
-
-impl Select for Times {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        let (first, last) = unit.unix;
-        // 0 is a time that is not known.
-        let is_known = first != 0 && last != 0;
-        let overlaps = |(begin, end): &(u64, u64)| first <= *end && *begin <= last;
-        !is_known || self.0.iter().any(overlaps)
-    }
-
-    fn choose(&mut self, _: &UnitInfo, _: Option<&mut BlockColumns<'_>>, _: &mut Places) {}
 }

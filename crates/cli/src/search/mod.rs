@@ -13,9 +13,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use timeline::{Attached, Order};
-use timeline_archive::Select;
 use timeline_reading::{Extent, Log, Request, Stream, begins_like_archive};
-use timeline_search::{Case, Index, Needle, PageSelection, Query, ReadCounter};
+use timeline_search::{Case, Index, Needle, PageSelection, Query, ReadCounter, SearchSelect};
 
 use crate::args::{ANY, Example, number};
 use crate::columns::TextOptions;
@@ -393,14 +392,15 @@ fn search_events(
     if needed.is_none() && counted.is_none() {
         return report(search, stream(log, search.order, selection), query, out);
     }
-    let make = || -> Box<dyn Select> {
-        let filter = || needed.map(|needed| needed.on(archive));
+    let make = || {
+        let filter = needed.map(|needed| needed.on(archive));
+        let select = SearchSelect::of(selection.clone()).and(filter);
         match counted {
             Some(counted) => {
                 let found = (!has_needle).then(|| all.on(archive));
-                Box::new(counted.select(selection.clone(), filter(), found))
+                select.counted(counted, found)
             }
-            None => Box::new((selection.clone(), filter())),
+            None => select,
         }
     };
     archive.read_ahead(search.order, make, |events| {

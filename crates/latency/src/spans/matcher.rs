@@ -99,6 +99,11 @@ impl<'a> Matcher<'a> {
         }
     }
 
+    /// What is measured.
+    pub fn measures(&self) -> &'a [Measure] {
+        self.measures
+    }
+
     /// The series so far, in the order in which their events came.
     pub fn series(&self) -> &[Series] {
         &self.series
@@ -231,9 +236,8 @@ impl<'a> Matcher<'a> {
     /// Takes the next event, of which only this is known: its passage, and its definition, its
     /// thread and its time.
     /// [`Matcher::need`] says of which definitions that is enough.
-    #[cfg(any(feature = "archives", feature = "triggers"))]
     #[inline]
-    pub(crate) fn add_row(
+    pub fn add_row(
         &mut self,
         passage: Passage,
         (id, thread, time): (EventId, ThreadKey, Option<u64>),
@@ -282,8 +286,7 @@ impl<'a> Matcher<'a> {
 
     /// What is needed of the events of a definition. `ends`: whether events that end a duration are
     /// needed whatever it is.
-    #[cfg(any(feature = "archives", feature = "triggers"))]
-    pub(crate) fn need(&mut self, id: EventId, ends: bool) -> Need {
+    pub fn need(&mut self, id: EventId, ends: bool) -> Need {
         self.learn(id);
         let roles = self.roles(id).map_or(&[][..], |roles| &roles.list);
         let needs_event = |role: &Role| match role.action {
@@ -321,9 +324,8 @@ impl<'a> Matcher<'a> {
 }
 
 /// What is needed of an event.
-#[cfg(any(feature = "archives", feature = "triggers"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
+pub enum Need {
     /// It plays no part.
     Nothing,
     /// Its definition, its thread and its time.

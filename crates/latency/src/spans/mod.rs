@@ -22,15 +22,11 @@ mod unknown;
 mod tests;
 
 pub use losses::Losses;
-pub use matcher::Matcher;
-#[cfg(any(feature = "archives", feature = "triggers"))]
-pub(crate) use matcher::Need;
+pub use matcher::{Matcher, Need};
 pub use measure::{Measure, Series, ValueUnit};
 pub use measurement::{Measurement, Open};
 pub use parse::NoMeasure;
-pub use roles::concerns;
-#[cfg(any(feature = "archives", feature = "triggers"))]
-pub(crate) use threads::ThreadKey;
+pub use threads::ThreadKey;
 #[cfg(feature = "triggers")]
 pub use times::SpanTimes;
 #[cfg(feature = "triggers")]

@@ -61,13 +61,6 @@ impl Roles {
     }
 }
 
-/// Whether events of this definition play a part in the durations that are wanted.
-pub fn concerns(definition: &Definition, measures: &[Measure]) -> bool {
-    let name = definition.name();
-    let mut measures = measures.iter();
-    measures.any(|wanted| !actions(definition, &name, wanted).is_empty())
-}
-
 fn number_of(wanted: Series, series: &mut Vec<Series>) -> usize {
     let known = series.iter().position(|known| *known == wanted);
     known.unwrap_or_else(|| {

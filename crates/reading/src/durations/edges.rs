@@ -5,6 +5,7 @@
 //! So all begins and ends are read, from ten seconds before the first wanted time on.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use timeline::internal::Edge;
 use timeline::{Definition, Event, EventId, Order, Source};
@@ -27,7 +28,7 @@ pub fn select_with_edges<'a>(
         part.is_some_and(|part| part.edge == Edge::End) && query.may_want(definition)
     };
     let has_ends = archive.definitions().any(is_end);
-    has_ends.then(|| Box::new(WithEdges::new(archive, order, query)) as Box<dyn Select>)
+    has_ends.then(|| Box::new(EdgeSelect::around(archive, order, query)) as Box<dyn Select>)
 }
 
 /// By unit, whether another unit has events of the same time. Such units are not read one after the
@@ -56,13 +57,40 @@ fn overlapping(archive: &Archive) -> Vec<bool> {
     overlap
 }
 
-/// Chooses the wanted events, and begins and ends of spans.
-struct WithEdges<'a> {
+/// What the events of a definition tell of durations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DurationPart {
+    /// They begin some, or end some.
+    Any,
+    /// They end a span.
+    End,
+}
+
+/// What tells of durations, by definition.
+type PartOf<'a> = Box<dyn FnMut(&Definition) -> Option<DurationPart> + 'a>;
+
+/// Chooses the events that a query wants, if there is one, and those that tell of durations. Those
+/// right behind gaps are among these: they say that nobody knows what began before them.
+pub struct EdgeSelect<'a> {
     archive: &'a Archive,
+    filter: Option<Filter<'a>>,
+    part_of: PartOf<'a>,
+    parts: HashMap<EventId, Option<DurationPart>>,
+    window: Window<'a>,
+}
+
+/// In which units is read what tells of durations.
+enum Window<'a> {
+    /// In units that may have events of some times, as long as somebody waits for these.
+    Times(Range<u64>, &'a dyn Fn() -> bool),
+    /// In units around wanted ends.
+    Ends(Ends<'a>),
+}
+
+/// The wanted ends of spans that were met.
+struct Ends<'a> {
     order: Order,
     query: &'a Query,
-    filter: Filter<'a>,
-    edges: HashMap<EventId, Option<Edge>>,
     /// How many more events are searched for begins and ends; 0 if no wanted end was near.
     reach: usize,
     units: Vec<Unit>,
@@ -76,31 +104,75 @@ struct Unit {
     is_chosen: bool,
 }
 
-impl<'a> WithEdges<'a> {
-    fn new(archive: &'a Archive, order: Order, query: &'a Query) -> WithEdges<'a> {
+impl<'a> EdgeSelect<'a> {
+    /// Those of some definitions, in units that may have events of some times in nanoseconds since
+    /// 1970. Reads no further unit once `goes_on` says that nobody waits for it.
+    pub fn in_times(
+        archive: &'a Archive,
+        times: Range<u64>,
+        goes_on: &'a dyn Fn() -> bool,
+        mut tells: impl FnMut(&Definition) -> bool + 'a,
+    ) -> EdgeSelect<'a> {
+        EdgeSelect {
+            archive,
+            filter: None,
+            part_of: Box::new(move |definition| tells(definition).then_some(DurationPart::Any)),
+            parts: HashMap::new(),
+            window: Window::Times(times, goes_on),
+        }
+    }
+
+    /// What a query wants, and the begins and ends of spans around it.
+    fn around(archive: &'a Archive, order: Order, query: &'a Query) -> EdgeSelect<'a> {
         let unit = |overlaps| Unit {
             overlaps,
             has_edges: None,
             is_chosen: false,
         };
-        WithEdges {
-            archive,
+        let ends = Ends {
             order,
             query,
-            filter: query.on(archive),
-            edges: HashMap::new(),
             reach: 0,
             units: overlapping(archive).into_iter().map(unit).collect(),
+        };
+        let part_of = |definition: &Definition| {
+            definition.span_part().map(|part| match part.edge {
+                Edge::Begin => DurationPart::Any,
+                Edge::End => DurationPart::End,
+            })
+        };
+        EdgeSelect {
+            archive,
+            filter: Some(query.on(archive)),
+            part_of: Box::new(part_of),
+            parts: HashMap::new(),
+            window: Window::Ends(ends),
         }
     }
 
-    fn edge(&mut self, id: EventId) -> Option<Edge> {
-        *self.edges.entry(id).or_insert_with(|| {
-            let definition = self.archive.definition(id)?;
-            definition.span_part().map(|part| part.edge)
-        })
+    fn part(&mut self, id: EventId) -> Option<DurationPart> {
+        let (archive, part_of) = (self.archive, &mut self.part_of);
+        let part = self.parts.entry(id);
+        *part.or_insert_with(|| archive.definition(id).and_then(part_of))
     }
 
+    /// Whether what tells of durations is read of a unit.
+    fn has_edges(&mut self, unit: &UnitInfo) -> bool {
+        match &mut self.window {
+            Window::Times(times, goes_on) => unit.may_have(times) && goes_on(),
+            Window::Ends(ends) => ends.has_edges(unit),
+        }
+    }
+
+    /// Goes on behind a unit of so many events.
+    fn pass(&mut self, unit: &UnitInfo, count: usize, has_wanted_end: bool) {
+        if let Window::Ends(ends) = &mut self.window {
+            ends.pass(unit, count, has_wanted_end);
+        }
+    }
+}
+
+impl Ends<'_> {
     fn has_edges(&mut self, unit: &UnitInfo) -> bool {
         let (is_oldest_first, is_near) = (self.order == Order::OldestFirst, self.is_near(unit));
         let is_behind_end = self.reach > 0;
@@ -120,7 +192,6 @@ impl<'a> WithEdges<'a> {
             }) && until.is_none_or(|until| first < until))
     }
 
-    /// Goes on behind a unit of so many events.
     fn pass(&mut self, unit: &UnitInfo, count: usize, has_wanted_end: bool) {
         let unit = &mut self.units[unit.number];
         if !std::mem::replace(&mut unit.is_chosen, true) {
@@ -132,16 +203,20 @@ impl<'a> WithEdges<'a> {
     }
 }
 
-impl Select for WithEdges<'_> {
+impl Select for EdgeSelect<'_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        self.has_edges(unit) || self.filter.wants_unit(unit)
+        self.has_edges(unit)
+            || self
+                .filter
+                .as_mut()
+                .is_some_and(|filter| filter.wants_unit(unit))
     }
 
     fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
         let mut shapes = ranges.definitions().iter();
-        // Behind a gap, nobody knows what began before it.
-        (self.has_edges(unit) && (unit.has_gap || shapes.any(|id| self.edge(*id).is_some())))
-            || self.filter.wants_block(unit, ranges)
+        let has_edges = self.has_edges(unit);
+        (has_edges && (unit.has_gap || shapes.any(|id| self.part(*id).is_some())))
+            || (self.filter.as_mut()).is_some_and(|filter| filter.wants_block(unit, ranges))
     }
 
     fn choose(
@@ -150,26 +225,35 @@ impl Select for WithEdges<'_> {
         mut columns: Option<&mut BlockColumns<'_>>,
         places: &mut Places,
     ) {
-        self.filter.choose(unit, columns.as_deref_mut(), places);
+        match &mut self.filter {
+            Some(filter) => filter.choose(unit, columns.as_deref_mut(), places),
+            None if columns.is_some() => places.clear_range(0..places.len()),
+            None => places.ask_all(),
+        }
         let Some(columns) = columns else {
             // Each event is asked about, and may be a wanted end.
             return self.pass(unit, places.len(), true);
         };
-        let mut ends = places.of_definitions(columns, |id| self.edge(id) == Some(Edge::End));
+        let is_end = |part| part == Some(DurationPart::End);
+        let mut ends = places.of_definitions(columns, |id| is_end(self.part(id)));
         ends.intersect(places);
         let has_wanted_end = ends.any();
         if self.has_edges(unit) || has_wanted_end {
             if unit.has_gap && !places.is_empty() {
                 places.add(0);
             }
-            places.unite(&places.of_definitions(columns, |id| self.edge(id).is_some()));
+            places.unite(&places.of_definitions(columns, |id| self.part(id).is_some()));
         }
         self.pass(unit, places.len(), has_wanted_end);
     }
 
     fn wants(&mut self, event: &Event) -> bool {
-        let is_edge = !event.important && (event.missed > 0 || self.edge(event.id).is_some());
-        is_edge || self.filter.matches(event)
+        let is_edge = !event.important && (event.missed > 0 || self.part(event.id).is_some());
+        is_edge
+            || self
+                .filter
+                .as_mut()
+                .is_some_and(|filter| filter.matches(event))
     }
 }
 
@@ -216,7 +300,7 @@ mod tests {
                 until,
                 ..Query::default()
             };
-            let mut edges = WithEdges::new(&archive, order, &query);
+            let mut edges = EdgeSelect::around(&archive, order, &query);
             let wants: Vec<bool> = units.iter().map(|unit| edges.wants_unit(unit)).collect();
             wants
         };

@@ -3,17 +3,13 @@
 //! Their begins may be among the events that are not read. So a second reading gives the begins and
 //! ends alone. It starts as many events earlier as a dump looks for the begin of a span.
 
-use std::iter::{Peekable, SkipWhile};
+use std::iter::Peekable;
 
 use timeline::{Definition, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents};
 
-use super::edges::REACH;
+use super::edges::{EdgeSelect, REACH};
 use super::pairing::SpanPairer;
-use crate::events_of::EventsOf;
-
-/// Events that are not important.
-type Ordinary<'a> = SkipWhile<ArchiveEvents<'a>, fn(&Event) -> bool>;
 
 /// Gives durations to events that are some of an archive, the important ones first.
 pub struct PartialPairing<'a> {
@@ -21,7 +17,7 @@ pub struct PartialPairing<'a> {
     pairing: SpanPairer<'a>,
     has_one_ring: bool,
     /// The begins and ends that were not paired yet; `None` before the first of the events is one.
-    edges: Option<Peekable<Ordinary<'a>>>,
+    edges: Option<Peekable<ArchiveEvents<'a>>>,
 }
 
 impl<'a> PartialPairing<'a> {
@@ -45,11 +41,9 @@ impl<'a> PartialPairing<'a> {
         let archive = self.archive;
         let edges = self.edges.get_or_insert_with(|| {
             let times = reach(archive, event)..u64::MAX;
-            let edges = EventsOf::new(archive, times, is_edge);
+            let edges = EdgeSelect::in_times(archive, times, &|| true, is_edge);
             let edges = archive.events_by_time_where(Order::OldestFirst, Box::new(edges));
-            edges
-                .skip_while(is_important as fn(&Event) -> bool)
-                .peekable()
+            edges.peekable()
         });
         let has_one_ring = self.has_one_ring;
         let moment = |event: &Event| match has_one_ring {
@@ -69,11 +63,6 @@ impl<'a> PartialPairing<'a> {
 
 fn is_edge(definition: &Definition) -> bool {
     definition.span_part().is_some()
-}
-
-/// Important events come first, and are paired apart.
-fn is_important(event: &Event) -> bool {
-    event.important
 }
 
 /// The first time of the units that have the [`REACH`] events before an event.

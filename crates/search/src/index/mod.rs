@@ -5,8 +5,8 @@
 //! (`page_set`). `file` keeps segments beside a file of the archive (`storage` reads their bytes),
 //! `file_index` compares them with that file, `index_set` has those of all files, which many
 //! queries share (`page_layout` has their pages in order), and `archive_index` answers these. A
-//! query becomes a `selection` of the events that are read, `lines` numbers these, and
-//! `read_counter` counts what is read.
+//! query becomes a `selection` of the events that are read, which `search_select` chooses; `lines`
+//! numbers these, and `read_counter` counts what is read.
 
 mod archive_index;
 mod build;
@@ -21,6 +21,7 @@ mod page_set;
 mod postings;
 mod read_counter;
 mod requirement;
+mod search_select;
 mod segment;
 mod selection;
 mod storage;
@@ -36,6 +37,7 @@ use timeline_archive::{Archive, Result};
 pub use archive_index::{Candidates, Index, IndexCoverage, OpenIndex};
 pub use lines::LineNumbers;
 pub use read_counter::{Counts, ReadCounter};
+pub use search_select::SearchSelect;
 pub use selection::PageSelection;
 
 /// Opens the archive at `path`. Of a file that has not changed since it was indexed, only a small

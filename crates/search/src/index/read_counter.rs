@@ -1,14 +1,9 @@
 //! Counts what is read of an archive to search it, and which pages are read in vain.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use timeline::Event;
-use timeline_archive::{Archive, BlockColumns, BlockRanges, Places, Select, UnitInfo};
-
-use super::selection::PageSelection;
-use crate::query::Filter;
+use timeline_archive::{Archive, UnitInfo};
 
 /// What was read of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,121 +62,32 @@ impl ReadCounter {
         }
     }
 
-    /// Reads only what is selected, if anything is, and of it only what is `chosen`. If that is not
-    /// what is found, `found` says what is. Each thread that reads has its own.
-    pub fn select<'a>(
-        &'a self,
-        selection: Option<PageSelection>,
-        chosen: Option<Filter<'a>>,
-        found: Option<Filter<'a>>,
-    ) -> impl Select + 'a {
-        CountedSelect {
-            counted: self,
-            selection,
-            chosen,
-            found,
-            unit: 0,
-            candidates: Vec::new(),
-            places: Places::default(),
-            asked: Places::default(),
-            next: 0,
+    /// Counts a unit, unless it was read before: its bytes, its pages that may have what is looked
+    /// for, the events of what is read of it, and how many of these are made.
+    pub(super) fn read(&self, unit: &UnitInfo, [pages, events, made]: [usize; 3]) {
+        let mut state = self.state();
+        if state.units.insert(unit.number) {
+            let counts = &mut state.counts;
+            counts.bytes += unit.place.len() as u64;
+            counts.pages += pages as u64;
+            counts.events += events as u64;
+            counts.made += made as u64;
         }
+    }
+
+    /// Counts an important event.
+    pub(super) fn read_important(&self) {
+        let counts = &mut self.state().counts;
+        counts.events += 1;
+        counts.made += 1;
+    }
+
+    /// Notes that something was found in a page: its unit and first place.
+    pub(super) fn note_match(&self, page: (usize, usize)) {
+        self.state().matched.insert(page);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Says which events are wanted, and counts what is read for them.
-struct CountedSelect<'a> {
-    counted: &'a ReadCounter,
-    selection: Option<PageSelection>,
-    /// Leaves other events out.
-    chosen: Option<Filter<'a>>,
-    /// Which events are found, if it is not those that are chosen.
-    found: Option<Filter<'a>>,
-    /// The present unit: its number, its candidates, and the places that are made.
-    unit: usize,
-    candidates: Vec<Range<usize>>,
-    places: Places,
-    /// Those that the filter asks about.
-    asked: Places,
-    /// The first place that nobody was asked about.
-    next: usize,
-}
-
-impl CountedSelect<'_> {
-    /// Whether an event is chosen that was made, and notes the page of one that is found. Events
-    /// of a unit come in the order of their places.
-    fn decide(&mut self, event: &Event) -> bool {
-        let Some(place) = self.places.next(self.next) else {
-            return true;
-        };
-        self.next = place + 1;
-        let is_chosen = match &mut self.chosen {
-            Some(chosen) if self.asked.asks(place) => chosen.wants(event),
-            _ => true,
-        };
-        let after = self.candidates.partition_point(|page| page.end <= place);
-        let page = self.candidates.get(after);
-        if is_chosen
-            && let Some(page) = page.filter(|page| page.contains(&place))
-            && self.found.as_mut().is_none_or(|found| found.matches(event))
-        {
-            let page = (self.unit, page.start);
-            self.counted.state().matched.insert(page);
-        }
-        is_chosen
-    }
-}
-
-impl Select for CountedSelect<'_> {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        self.selection.wants_unit(unit) && self.chosen.wants_unit(unit)
-    }
-
-    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        self.chosen.wants_block(unit, ranges)
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        self.candidates.clear();
-        if let Some(selection) = &mut self.selection {
-            selection.choose(unit, None, places);
-            self.candidates.extend(selection.candidates(unit.number));
-        }
-        let events = places.wanted() as u64;
-        if places.any() {
-            self.chosen.choose(unit, columns, places);
-        }
-        let mut state = self.counted.state();
-        if state.units.insert(unit.number) {
-            let counts = &mut state.counts;
-            counts.bytes += unit.place.len() as u64;
-            counts.pages += self.candidates.len() as u64;
-            counts.events += events;
-            counts.made += places.wanted() as u64;
-        }
-        self.unit = unit.number;
-        self.next = 0;
-        self.asked = places.clone();
-        places.ask_all();
-        self.places = places.clone();
-    }
-
-    fn wants(&mut self, event: &Event) -> bool {
-        if !event.important {
-            return self.decide(event);
-        }
-        let counts = &mut self.counted.state().counts;
-        counts.events += 1;
-        counts.made += 1;
-        self.chosen.wants(event)
     }
 }

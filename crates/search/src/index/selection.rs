@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use timeline_archive::{BlockColumns, Places, Select, UnitInfo};
+use timeline_archive::{Archive, Places, UnitInfo};
 
 use super::page_layout::PageLayout;
 
@@ -29,6 +29,14 @@ pub(super) struct SelectedPage {
 }
 
 impl PageSelection {
+    /// Reads all events of the units that `wants` wants, and nothing of the others.
+    pub fn of_units(archive: &Archive, mut wants: impl FnMut(&UnitInfo) -> bool) -> PageSelection {
+        PageSelection {
+            indexed: archive.units().map(|unit| !wants(&unit)).collect(),
+            ..PageSelection::default()
+        }
+    }
+
     /// The pages of a unit that may have what is searched for.
     pub(super) fn candidates(&self, unit: usize) -> impl Iterator<Item = Range<usize>> {
         let pages = self.pages.get(&unit).into_iter().flatten();
@@ -45,21 +53,15 @@ impl PageSelection {
         between.map(|spot| spot.at as usize..(spot.at + spot.events) as usize)
     }
 
-    fn is_indexed(&self, unit: &UnitInfo) -> bool {
-        self.indexed
-            .get(unit.number)
-            .is_some_and(|indexed| *indexed)
-    }
-}
-
-impl Select for PageSelection {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+    /// Whether anything of a unit is read.
+    pub(super) fn wants_unit(&self, unit: &UnitInfo) -> bool {
         !self.is_indexed(unit)
             || self.pages.contains_key(&unit.number)
             || self.between(unit.number).next().is_some()
     }
 
-    fn choose(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
+    /// Clears the places of a unit that are not read.
+    pub(super) fn choose(&self, unit: &UnitInfo, places: &mut Places) {
         if !self.is_indexed(unit) {
             return;
         }
@@ -72,5 +74,11 @@ impl Select for PageSelection {
             from = wanted.end;
         }
         places.clear_range(from..places.len().max(from));
+    }
+
+    fn is_indexed(&self, unit: &UnitInfo) -> bool {
+        self.indexed
+            .get(unit.number)
+            .is_some_and(|indexed| *indexed)
     }
 }

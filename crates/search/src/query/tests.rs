@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use proptest::prelude::*;
-use timeline::Order;
 use timeline::dump::Messages;
+use timeline::{Event, Order};
 use timeline_archive::{
     Archive, BlockColumns, Form, PRINTF, Places, RawEvent, Select, UnitInfo, Writer,
 };
@@ -68,14 +68,25 @@ fn archive(logged: &[Logged]) -> Archive {
     Archive::from_bytes(bytes)
 }
 
-/// Only events in a range of places of each unit.
-#[derive(Clone)]
-struct Part(Range<usize>);
+/// Only wanted events in a range of places of each unit.
+struct Part<'a>(Range<usize>, Filter<'a>);
 
-impl Select for Part {
-    fn choose(&mut self, _: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
+impl Select for Part<'_> {
+    fn choose(
+        &mut self,
+        unit: &UnitInfo,
+        columns: Option<&mut BlockColumns<'_>>,
+        places: &mut Places,
+    ) {
         places.clear_range(0..self.0.start);
         places.clear_range(self.0.end..places.len());
+        if places.any() {
+            self.1.choose(unit, columns, places);
+        }
+    }
+
+    fn wants(&mut self, event: &Event) -> bool {
+        self.1.wants(event)
     }
 }
 
@@ -129,7 +140,7 @@ proptest! {
         if !condition.is_empty() {
             query.expressions.push(Expression::parse(condition).unwrap());
         }
-        let select = Box::new((Part(part.clone()), query.on(&archive)));
+        let select = Box::new(Part(part.clone(), query.on(&archive)));
         let found = archive.events_by_time_where(Order::OldestFirst, select);
         let found: Vec<u64> = found.filter_map(|event| event.time).map(u64::from).collect();
         prop_assert_eq!(found, naive(&archive, &query, &part), "{:?} {}", text, condition);

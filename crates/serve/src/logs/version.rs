@@ -148,7 +148,7 @@ impl Version {
     fn count(&self, index: &Index) -> (u64, u64) {
         let (archive, mut messages) = (&self.archive, Messages::new(&self.archive));
         let (mut important, mut others) = (0, 0);
-        let rest = Box::new(index.rest());
+        let rest = index.rest().into();
         for event in archive.events_by_time_where(Order::OldestFirst, rest) {
             let lines = line_count(&messages.text(&event, archive.definition(event.id)));
             match event.important {

@@ -65,7 +65,7 @@ pub fn page(
     let found = index.candidates_where((from, rest), |unit, places| pages.has(unit, places));
     let (events, mut numbers) = match found {
         Some(found) => {
-            let select = Box::new(found.selection);
+            let select = found.selection.into();
             (
                 archive.events_by_time_where(Order::OldestFirst, select),
                 found.lines,

@@ -104,7 +104,7 @@ pub fn numbered<'v>(
         Some(Candidates {
             selection, lines, ..
         }) => {
-            let events = archive.events_by_time_where(Order::OldestFirst, Box::new(selection));
+            let events = archive.events_by_time_where(Order::OldestFirst, selection.into());
             (events, lines)
         }
         None => {

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use timeline::Order;
-use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, Select, UnitInfo};
-use timeline_search::{Filter, LineNumbers, Needle, PageSelection, Query};
+use timeline::{Event, Order};
+use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, UnitInfo, UnitVisitor};
+use timeline_search::{Filter, LineNumbers, Needle, PageSelection, Query, SearchSelect};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -103,7 +103,7 @@ pub fn search(
     if let Some(needle) = &wanted.needle {
         // The first hits of a text that is common come at once.
         let found = index.candidates(needle, Order::OldestFirst, Some(0));
-        let events = archive.events_by_time_where(Order::OldestFirst, Box::new(found.selection));
+        let events = archive.events_by_time_where(Order::OldestFirst, found.selection.into());
         if wanted.from == 0 && !search.scan(events, found.lines, AT_ONCE) {
             return Ok(());
         }
@@ -131,7 +131,7 @@ pub fn search(
         None => (None, LineNumbers::new(Order::OldestFirst)),
     };
     let events = match selection {
-        Some(selection) => archive.events_by_time_where(Order::OldestFirst, Box::new(selection)),
+        Some(selection) => archive.events_by_time_where(Order::OldestFirst, selection.into()),
         None => archive.events_by_time(Order::OldestFirst),
     };
     if search.scan(events, numbers, u64::MAX) {
@@ -218,25 +218,27 @@ impl Runs {
 /// Finds by columns where wanted events may be, among those that all of these select. Makes none.
 pub fn pages_with(archive: &Archive, query: &Query, among: Vec<PageSelection>) -> Runs {
     let runs = Mutex::default();
-    let make = || {
-        let noted: Box<dyn Select> = Box::new((query.on(archive), Note(&runs)));
-        let among = among.iter().cloned();
-        among.fold(noted, |select, among| Box::new((among, select)))
-    };
-    archive.read_ahead(Order::OldestFirst, make, |events| events.for_each(drop));
+    archive.visit_ahead(|| {
+        let select = SearchSelect::of(among.iter().cloned()).and(query.on(archive));
+        (select, RunVisitor(&runs))
+    });
     runs.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Notes which places are left, and leaves none.
-struct Note<'r>(&'r Mutex<Runs>);
+struct RunVisitor<'r>(&'r Mutex<Runs>);
 
-impl Select for Note<'_> {
-    fn choose(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
+impl UnitVisitor for RunVisitor<'_> {
+    fn take(&mut self, unit: &UnitInfo, _: Option<&mut BlockColumns<'_>>, places: &mut Places) {
         let mut runs = vec![false; places.len().div_ceil(RUN)];
         places.iter().for_each(|place| runs[place / RUN] = true);
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         noted.0.insert(unit.number, runs);
         places.clear_range(0..places.len());
+    }
+
+    fn event(&mut self, _: Event) -> bool {
+        true
     }
 }
 

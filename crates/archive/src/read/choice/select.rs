@@ -10,8 +10,6 @@ use timeline::{Event, EventId};
 
 use crate::read::choice::block_ranges::BlockRanges;
 use crate::read::choice::columns::BlockColumns;
-use crate::read::loss::gaps::Gap;
-use crate::read::units::form::DecodedEvent;
 use crate::read::units::unit::UnitInfo;
 
 /// Says which events are wanted; see [`Archive::events_by_time_where`].
@@ -44,83 +42,6 @@ pub trait Select {
     /// places somebody called [`Places::ask`].
     fn wants(&mut self, _event: &Event) -> bool {
         true
-    }
-}
-
-impl Select for Box<dyn Select + '_> {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        (**self).wants_unit(unit)
-    }
-
-    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        (**self).wants_block(unit, ranges)
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        (**self).choose(unit, columns, places);
-    }
-
-    fn wants(&mut self, event: &Event) -> bool {
-        (**self).wants(event)
-    }
-}
-
-/// All events are wanted where there is none.
-impl<S: Select> Select for Option<S> {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        self.as_mut().is_none_or(|select| select.wants_unit(unit))
-    }
-
-    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        self.as_mut()
-            .is_none_or(|select| select.wants_block(unit, ranges))
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        if let Some(select) = self {
-            select.choose(unit, columns, places);
-        }
-    }
-
-    fn wants(&mut self, event: &Event) -> bool {
-        self.as_mut().is_none_or(|select| select.wants(event))
-    }
-}
-
-/// Both must want an event. The second chooses among those that the first leaves.
-impl<A: Select, B: Select> Select for (A, B) {
-    fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        self.0.wants_unit(unit) && self.1.wants_unit(unit)
-    }
-
-    fn wants_block(&mut self, unit: &UnitInfo, ranges: &BlockRanges) -> bool {
-        self.0.wants_block(unit, ranges) && self.1.wants_block(unit, ranges)
-    }
-
-    fn choose(
-        &mut self,
-        unit: &UnitInfo,
-        mut columns: Option<&mut BlockColumns<'_>>,
-        places: &mut Places,
-    ) {
-        self.0.choose(unit, columns.as_deref_mut(), places);
-        if places.any() {
-            self.1.choose(unit, columns, places);
-        }
-    }
-
-    fn wants(&mut self, event: &Event) -> bool {
-        self.0.wants(event) && self.1.wants(event)
     }
 }
 
@@ -311,83 +232,6 @@ fn wanted_beyond(count: usize) -> usize {
 fn is_set(words: &[u64], place: usize) -> bool {
     let word = words.get(place / BITS);
     word.is_some_and(|bits| bits >> (place % BITS) & 1 == 1)
-}
-
-/// Chooses the events of a unit while it is decoded.
-pub struct UnitChoice<'s> {
-    select: &'s mut dyn Select,
-    unit: UnitInfo,
-    gap: Option<Gap>,
-    places: Places,
-    /// The place of the event that is being made.
-    at: Option<usize>,
-    /// How many entries are missing right before events that are not wanted.
-    missed: u64,
-}
-
-impl<'s> UnitChoice<'s> {
-    pub fn new(select: &'s mut dyn Select, unit: UnitInfo, gap: Option<Gap>) -> UnitChoice<'s> {
-        UnitChoice {
-            select,
-            unit,
-            gap,
-            places: Places::default(),
-            at: None,
-            missed: 0,
-        }
-    }
-
-    /// Whether a block may have wanted events. If not, its events count as not wanted.
-    pub fn wants_block(&mut self, ranges: &BlockRanges) -> bool {
-        let is_wanted = self.select.wants_block(&self.unit, ranges);
-        if !is_wanted {
-            self.missed += self.gap.take().map_or(0, |gap| gap.missed());
-        }
-        is_wanted
-    }
-
-    /// Chooses among so many events.
-    pub fn choose(&mut self, count: usize, columns: Option<&mut BlockColumns<'_>>) {
-        self.places = Places::all(count);
-        self.select.choose(&self.unit, columns, &mut self.places);
-    }
-
-    /// The next event that has to be made: a wanted one, or the first one, if it is behind a gap.
-    /// [`UnitChoice::push`] takes it.
-    #[inline]
-    pub fn next(&mut self) -> Option<usize> {
-        self.at = match self.gap {
-            Some(_) if !self.places.is_empty() => Some(0),
-            _ => self.places.next(self.at.map_or(0, |at| at + 1)),
-        };
-        self.at
-    }
-
-    /// How many entries are missing right before events that are not wanted.
-    pub fn missed(&self) -> u64 {
-        self.missed
-    }
-
-    /// Appends an event that was made, if it is wanted.
-    #[inline]
-    pub fn push<T: DecodedEvent>(&mut self, mut event: T, out: &mut Vec<T>) {
-        let Some(place) = self.at else {
-            return;
-        };
-        if let Some(gap) = self.gap.take() {
-            event.miss(&gap);
-        }
-        let mut is_wanted = self.places.has(place);
-        if let Some(event) = event.event() {
-            is_wanted = is_wanted && (!self.places.asks(place) || self.select.wants(event));
-            if !is_wanted {
-                self.missed = self.missed.saturating_add(event.missed);
-            }
-        }
-        if is_wanted {
-            out.push(event);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@ use timeline::{Event, EventId, ThreadRef};
 use crate::error::{Error, Result};
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::record::{self, Block, LossRecord, Record, reaches};
-use crate::read::choice::select::{Places, Select, UnitChoice};
+use crate::read::choice::select::{Places, Select};
+use crate::read::choice::unit_choice::UnitChoice;
 use crate::read::copy::marks;
 use crate::read::copy::repair::ByteCounter;
 use crate::read::loss::gaps::Gap;
@@ -233,7 +234,7 @@ impl<W: Write> FilteredCopy<'_, W> {
             if !self.select.wants_unit(&info) {
                 return 0;
             }
-            let mut choice = UnitChoice::new(self.select, info, unit.gap);
+            let mut choice = UnitChoice::new(info, unit.gap).by(Some(&mut *self.select));
             let lost = self.decoder.decode_chosen(unit, &mut choice, events);
             self.wanted.resize(events.len(), true);
             return lost;

@@ -9,7 +9,7 @@ use crate::format::frame::{Frames, Part};
 use crate::format::record::{self, Block, Record};
 use crate::read::choice::block_ranges::{self, BlockRanges};
 use crate::read::choice::columns::BlockColumns;
-use crate::read::choice::select::UnitChoice;
+use crate::read::choice::unit_choice::UnitChoice;
 use crate::read::file::bytes::ArchiveBytes;
 use crate::read::texts::names::Names;
 use crate::read::units::form::{DecodedEvent, RingOrigin};

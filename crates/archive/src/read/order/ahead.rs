@@ -11,7 +11,6 @@ use std::thread;
 
 use timeline::Order;
 
-use crate::read::choice::select::Select;
 use crate::read::open::archive::Archive;
 use crate::read::order::chooser::EventChooser;
 use crate::read::units::form::DecodedEvent;
@@ -24,12 +23,12 @@ const WAITING: usize = 8;
 /// No more blocks are read while events of so many bytes wait for the reader.
 const ROOM: usize = 32 << 20;
 
-/// Passes blocks to `read` that several threads read, each with a select of its own. Blocks are
+/// Passes blocks to `read` that several threads read, each with a chooser of its own. Blocks are
 /// read in this order, and not too far ahead.
-pub fn read_on<T: DecodedEvent + Send, S: Select, R>(
+pub fn read_on<'a, T: DecodedEvent + Send, R>(
     threads: usize,
     (archive, blocks): (&Archive, &[usize]),
-    make: impl Fn() -> S + Sync,
+    make: impl Fn() -> EventChooser<'a> + Sync,
     read: impl FnOnce(ReadBlocks<T>) -> R,
 ) -> R {
     let ahead = Ahead {
@@ -59,11 +58,11 @@ pub fn threads_for(blocks: usize) -> usize {
 
 /// The numbers of the blocks that may have wanted events, about in the order in which a reader by
 /// time gets to them.
-pub fn blocks_to_read(archive: &Archive, order: Order, select: &mut dyn Select) -> Vec<usize> {
+pub fn blocks_to_read(archive: &Archive, order: Order, chooser: &mut EventChooser) -> Vec<usize> {
     let one_ring = archive.has_one_ring();
     let wanted = archive.units().filter(|unit| {
         let may_be = unit.block && !unit.important;
-        may_be && select.wants_unit(unit)
+        may_be && chooser.may_want(unit)
     });
     let time = |unit: &UnitInfo| {
         let (first, last) = if one_ring { unit.ticks } else { unit.unix };
@@ -124,9 +123,9 @@ pub struct ReadBlock<T> {
 
 impl<T: DecodedEvent> Ahead<'_, T> {
     /// Reads blocks until none is left, or nobody wants any more.
-    fn work<S: Select>(&self, archive: &Archive, make: &impl Fn() -> S) {
+    fn work<'a>(&self, archive: &Archive, make: &impl Fn() -> EventChooser<'a>) {
         let _failed = Failed(self);
-        let (mut chosen, mut decoder) = (EventChooser::by(Box::new(make())), archive.decoder());
+        let (mut chosen, mut decoder) = (make(), archive.decoder());
         while let Some(number) = self.take() {
             let (mut events, missed) = (Vec::new(), chosen.missed());
             let unit = (&archive.found_units()[number], number);
@@ -236,7 +235,7 @@ mod tests {
     use super::*;
     use crate::read::choice::block_ranges::BlockRanges;
     use crate::read::choice::columns::BlockColumns;
-    use crate::read::choice::select::Places;
+    use crate::read::choice::select::{Places, Select};
     use crate::read::open::outline::tests::{OutlineStep, file, steps};
     use crate::read::order::merge::ByTime;
     use crate::read::units::ordered::OrderedEvent;
@@ -283,6 +282,10 @@ mod tests {
         }
     }
 
+    fn chooser(select: Third) -> EventChooser<'static> {
+        EventChooser::by(Box::new(select))
+    }
+
     type All = (Vec<Event>, u64, u64);
 
     /// The wanted events, how many were missed before others, and how many were lost.
@@ -293,22 +296,22 @@ mod tests {
 
     fn on_one(archive: &Archive, order: Order) -> All {
         let merged = ByTime::new(archive, order);
-        all(merged.chosen_by(Box::new(Third::default())))
+        all(merged.chosen_by(chooser(Third::default())))
     }
 
     /// Reads blocks on so many threads, and keeps so many bytes of events.
     fn on_threads<R>(
         (archive, order): (&Archive, Order),
         (threads, room): (usize, usize),
-        mut select: Third,
+        select: Third,
         read: impl FnOnce(ByTime<OrderedEvent>) -> R,
     ) -> R {
-        let blocks = blocks_to_read(archive, order, &mut select);
-        let merged = ByTime::with_room(archive, order, room).chosen_by(Box::new(select));
+        let blocks = blocks_to_read(archive, order, &mut chooser(select));
+        let merged = ByTime::with_room(archive, order, room).chosen_by(chooser(select));
         read_on(
             threads,
             (archive, &blocks),
-            || select,
+            || chooser(select),
             |ahead| read(merged.ahead_by(ahead)),
         )
     }

@@ -1,23 +1,41 @@
 //! Asks a [`Select`] while units are read, and counts what is missing before events left out.
 
-use crate::read::choice::select::{Select, UnitChoice};
+use timeline::Event;
+
+use crate::read::choice::select::Select;
+use crate::read::choice::unit_choice::UnitChoice;
+use crate::read::choice::visitor::UnitVisitor;
 use crate::read::loss::gaps::Gap;
 use crate::read::open::decode::Decoder;
 use crate::read::units::form::DecodedEvent;
-use crate::read::units::unit::Unit;
+use crate::read::units::unit::{Unit, UnitInfo};
 
 /// The wanted events of an archive: all, or those that somebody chooses.
 #[derive(Default)]
 pub struct EventChooser<'a> {
     select: Option<Box<dyn Select + 'a>>,
+    visitor: Option<Box<dyn UnitVisitor + 'a>>,
     /// How many entries are missing right before events that are not wanted.
     missed: u64,
 }
 
 impl<'a> EventChooser<'a> {
+    /// By what `select` wants.
     pub fn by(select: Box<dyn Select + 'a>) -> EventChooser<'a> {
         EventChooser {
             select: Some(select),
+            ..EventChooser::default()
+        }
+    }
+
+    /// By what `select` wants, if there is one. A visitor takes what need not be made.
+    pub fn visited(
+        select: Option<Box<dyn Select + 'a>>,
+        visitor: impl UnitVisitor + 'a,
+    ) -> EventChooser<'a> {
+        EventChooser {
+            select,
+            visitor: Some(Box::new(visitor)),
             missed: 0,
         }
     }
@@ -27,12 +45,16 @@ impl<'a> EventChooser<'a> {
         self.missed
     }
 
-    /// Whether a unit may have wanted events.
+    /// Whether a unit may have wanted events, and is visited.
+    pub fn may_want(&mut self, unit: &UnitInfo) -> bool {
+        let (select, visitor) = (self.select.as_mut(), self.visitor.as_mut());
+        select.is_none_or(|select| select.wants_unit(unit))
+            && visitor.is_none_or(|visitor| visitor.wants_unit(unit))
+    }
+
+    /// Whether a unit may have wanted events. Counts what is missing before them, if not.
     pub fn wants_unit(&mut self, unit: &Unit, number: usize) -> bool {
-        let Some(select) = &mut self.select else {
-            return true;
-        };
-        let is_wanted = unit.important || select.wants_unit(&unit.info(number));
+        let is_wanted = unit.important || self.may_want(&unit.info(number));
         if !is_wanted {
             self.miss(unit.gap.as_ref().map_or(0, Gap::missed));
         }
@@ -48,10 +70,15 @@ impl<'a> EventChooser<'a> {
         is_first: bool,
         events: &mut Vec<T>,
     ) -> u64 {
-        let Some(select) = self.select.as_mut().filter(|_| !unit.important) else {
+        let EventChooser {
+            select, visitor, ..
+        } = self;
+        if unit.important || (select.is_none() && visitor.is_none()) {
             return decoder.decode(unit, events);
-        };
-        let mut choice = UnitChoice::new(&mut **select, unit.info(number), unit.gap);
+        }
+        let mut choice = UnitChoice::new(unit.info(number), unit.gap)
+            .by(select.as_mut().map(|select| &mut **select as _))
+            .without(visitor.as_mut().map(|visitor| &mut **visitor as _));
         let lost = decoder.decode_chosen(unit, &mut choice, events);
         let missed = choice.missed();
         // Not once more, if the unit is read again.
@@ -59,6 +86,12 @@ impl<'a> EventChooser<'a> {
             self.miss(missed);
         }
         lost
+    }
+
+    /// Has the visitor take an event that was made. Returns whether to go on.
+    pub fn visit(&mut self, event: Event) -> bool {
+        let visitor = self.visitor.as_mut();
+        visitor.is_some_and(|visitor| visitor.event(event))
     }
 
     /// Whether an important event is wanted.
@@ -81,10 +114,11 @@ impl<'a> EventChooser<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
+    use std::sync::Mutex;
 
     use timeline::internal::layout::words::IMPORTANT_LANE;
-    use timeline::{Event, Order, Passage};
+    use timeline::{Order, Passage};
 
     use super::*;
     use crate::format::event::RawEvent;
@@ -93,7 +127,6 @@ mod tests {
     use crate::read::open::archive::Archive;
     use crate::read::order::merge::ByTime;
     use crate::read::units::ordered::OrderedEvent;
-    use crate::read::units::unit::UnitInfo;
     use crate::write::writer::{Form, Writer};
 
     /// A number that looks random.
@@ -232,14 +265,117 @@ mod tests {
                 assert!(expected.iter().any(|event| event.missed > 0));
                 assert!(others.iter().any(|event| event.important));
                 for room in [usize::MAX, 100_000, 10_000, 0] {
-                    let select = Box::new((Box::new(Arbitrary) as Box<dyn Select>, Arbitrary));
                     let chosen = ByTime::<OrderedEvent>::with_room(&archive, order, room);
-                    let mut chosen = chosen.chosen_by(select);
+                    let mut chosen = chosen.chosen_by(EventChooser::by(Box::new(Arbitrary)));
                     let found: Vec<_> = chosen.by_ref().map(|ordered| ordered.event).collect();
                     assert!(found == expected, "{order:?} with {room} bytes");
                     assert_eq!((chosen.missed(), chosen.lost()), (missed, 0));
                 }
             }
+        }
+    }
+
+    /// Takes some places of blocks, and what is made of the others.
+    struct Taker {
+        taken: HashSet<(usize, usize)>,
+        made: Vec<Vec<u8>>,
+        most: usize,
+    }
+
+    impl UnitVisitor for Taker {
+        fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+            assert!(!unit.important && is_unit_wanted(unit.number));
+            unit.number != 5
+        }
+
+        fn take(
+            &mut self,
+            unit: &UnitInfo,
+            columns: Option<&mut BlockColumns<'_>>,
+            places: &mut Places,
+        ) {
+            if columns.is_none() {
+                return;
+            }
+            let is_taken = |place: &usize| mixed(unit.number + place).is_multiple_of(2);
+            let taken: Vec<usize> = places.iter().filter(is_taken).collect();
+            for place in taken
+                .into_iter()
+                .filter(|place| !is_asked(unit.number, *place))
+            {
+                places.clear(place);
+                self.taken.insert((unit.number, place));
+            }
+        }
+
+        fn event(&mut self, event: Event) -> bool {
+            if !event.important {
+                self.made.push(id(&event));
+            }
+            self.made.len() < self.most
+        }
+    }
+
+    #[test]
+    fn what_a_visitor_leaves_is_made_and_nothing_comes_twice() {
+        let parts: Vec<_> = (0..12).map(|seed| part(1, seed)).collect();
+        let archive = Archive::from_bytes(parts.concat());
+        let places = places(&archive);
+        let taker = |most| Taker {
+            taken: HashSet::new(),
+            made: Vec::new(),
+            most,
+        };
+        let mut all = taker(usize::MAX);
+        let select = Box::new(Arbitrary);
+        assert_eq!(archive.visit(Order::OldestFirst, Some(select), &mut all), 0);
+        let (mut left, mut expected) = (0, 0);
+        for event in archive.events_by_time_where(Order::OldestFirst, Box::new(Arbitrary)) {
+            let place = places[&id(&event)];
+            if event.important || place.0 == 5 || all.taken.contains(&place) {
+                left += 1;
+                continue;
+            }
+            assert_eq!(all.made.get(expected), Some(&id(&event)));
+            expected += 1;
+        }
+        assert_eq!(all.made.len(), expected);
+        assert!(expected > 100 && left > 100 && all.taken.len() > 100);
+        // It ends where the visitor has enough.
+        let mut some = taker(3);
+        archive.visit(Order::OldestFirst, Some(Box::new(Arbitrary)), &mut some);
+        assert_eq!(some.made, all.made[..3]);
+        // Several threads, each with a visitor of its own, take the same.
+        let together = Mutex::new(HashSet::new());
+        archive.visit_ahead(|| (Arbitrary, Shared(&together)));
+        assert_eq!(together.into_inner().unwrap(), all.taken);
+    }
+
+    /// A visitor of one of several threads.
+    struct Shared<'t>(&'t Mutex<HashSet<(usize, usize)>>);
+
+    impl UnitVisitor for Shared<'_> {
+        fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
+            unit.number != 5
+        }
+
+        fn take(
+            &mut self,
+            unit: &UnitInfo,
+            columns: Option<&mut BlockColumns<'_>>,
+            places: &mut Places,
+        ) {
+            let mut taker = Taker {
+                taken: HashSet::new(),
+                made: Vec::new(),
+                most: 0,
+            };
+            taker.take(unit, columns, places);
+            self.0.lock().unwrap().extend(taker.taken);
+        }
+
+        fn event(&mut self, _: Event) -> bool {
+            panic!("nobody gets what visitors leave");
         }
     }
 }

@@ -3,10 +3,12 @@
 use timeline::{Event, Order, Passage};
 
 use crate::read::choice::select::Select;
+use crate::read::choice::visitor::UnitVisitor;
 use crate::read::open::archive::Archive;
 use crate::read::open::decode::Decoder;
 use crate::read::open::holes::Holes;
 use crate::read::order::ahead;
+use crate::read::order::chooser::EventChooser;
 use crate::read::order::merge::ByTime;
 use crate::read::order::recorded_event::RecordedEvent;
 use crate::read::units::ordered::OrderedEvent;
@@ -29,7 +31,10 @@ impl Archive {
         order: Order,
         select: Box<dyn Select + 'a>,
     ) -> ArchiveEvents<'a> {
-        ArchiveEvents::of(self, ByTime::new(self, order).chosen_by(select))
+        ArchiveEvents::of(
+            self,
+            ByTime::new(self, order).chosen_by(EventChooser::by(select)),
+        )
     }
 
     /// Passes the events to `read` that the selects of `make` want, otherwise as
@@ -46,9 +51,18 @@ impl Archive {
         make: impl Fn() -> S + Sync,
         read: impl FnOnce(ArchiveEvents) -> R,
     ) -> R {
-        let mut select = make();
-        let blocks = ahead::blocks_to_read(self, order, &mut select);
-        let merged = ByTime::new(self, order).chosen_by(Box::new(select));
+        self.ahead(order, || EventChooser::by(Box::new(make())), read)
+    }
+
+    fn ahead<'s, R>(
+        &self,
+        order: Order,
+        make: impl Fn() -> EventChooser<'s> + Sync,
+        read: impl FnOnce(ArchiveEvents) -> R,
+    ) -> R {
+        let mut chooser = make();
+        let blocks = ahead::blocks_to_read(self, order, &mut chooser);
+        let merged = ByTime::new(self, order).chosen_by(chooser);
         match ahead::threads_for(blocks.len()) {
             0 | 1 => read(ArchiveEvents::of(self, merged)),
             threads => ahead::read_on(threads, (self, &blocks), make, |ahead| {
@@ -56,6 +70,40 @@ impl Archive {
                 read(ArchiveEvents::of(self, merged))
             }),
         }
+    }
+
+    /// Has a visitor take the events that `select` wants, or all, in the order of
+    /// [`Archive::events_by_time`], until it has enough. It takes most of them by columns, many
+    /// times faster than they are made. Returns how many could not be read up to there.
+    pub fn visit<'a>(
+        &'a self,
+        order: Order,
+        select: Option<Box<dyn Select + 'a>>,
+        visitor: &'a mut dyn UnitVisitor,
+    ) -> u64 {
+        let chooser = EventChooser::visited(select, visitor);
+        let merged = ByTime::new(self, order).chosen_by(chooser);
+        let mut events = ArchiveEvents::of(self, merged);
+        while let Some(event) = events.next() {
+            if !events.merged.chooser().visit(event) {
+                break;
+            }
+        }
+        events.lost()
+    }
+
+    /// Has visitors take the events that selects want, in no order. Several threads read blocks,
+    /// each with a select and a visitor of its own, which `make` gives. Nobody gets the events that
+    /// visitors leave.
+    ///
+    /// # Panics
+    /// If `make`, a select or a visitor panics.
+    pub fn visit_ahead<S: Select, V: UnitVisitor>(&self, make: impl Fn() -> (S, V) + Sync) {
+        let make = || {
+            let (select, visitor) = make();
+            EventChooser::visited(Some(Box::new(select)), visitor)
+        };
+        self.ahead(Order::OldestFirst, make, |events| events.for_each(drop));
     }
 
     /// The passage of events of these ticks and this time, in nanoseconds since 1970; 0 stands for

@@ -138,7 +138,7 @@ fn check(archive: &Archive, index: &mut Index, needle: &Needle) {
         (Order::NewestFirst, Some(0)),
         (Order::OldestFirst, Some(3)),
     ] {
-        let rest = archive.events_by_time_where(Order::OldestFirst, Box::new(index.rest()));
+        let rest = archive.events_by_time_where(Order::OldestFirst, index.rest().into());
         let mut candidates = index.candidates(needle, order, context);
         let mut total = [0, index.coverage().lines];
         let mut messages = Messages::new(archive);
@@ -147,7 +147,7 @@ fn check(archive: &Archive, index: &mut Index, needle: &Needle) {
             total[usize::from(!event.important)] += line_count(&text);
         }
         candidates.lines.set_total(total[0], total[0] + total[1]);
-        let events = archive.events_by_time_where(order, Box::new(candidates.selection));
+        let events = archive.events_by_time_where(order, candidates.selection.into());
         let mut lines = found(archive, needle, events, candidates.lines);
         if order == Order::NewestFirst {
             // Important events come first in each order.
@@ -170,14 +170,14 @@ fn check_lines(archive: &Archive, index: &Index, every: usize) {
     let all = Needle::text("", Case::Sensitive).unwrap();
     let expected = naive(archive, &all);
     let mut messages = Messages::new(archive);
-    let rest = archive.events_by_time_where(Order::OldestFirst, Box::new(index.rest()));
+    let rest = archive.events_by_time_where(Order::OldestFirst, index.rest().into());
     let lines = rest.map(|event| {
         let text = messages.text(&event, archive.definition(event.id));
         line_count(&text)
     });
     let rest: u64 = lines.sum();
     let read = |candidates: Candidates| {
-        let selection = Box::new(candidates.selection);
+        let selection = candidates.selection.into();
         let events = archive.events_by_time_where(Order::OldestFirst, selection);
         found(archive, &all, events, candidates.lines)
     };
@@ -345,7 +345,7 @@ fn count(archive: &Archive, needle: &str) -> usize {
     let needle = Needle::text(needle, Case::Smart).unwrap();
     let mut index = Index::open(archive);
     let candidates = index.candidates(&needle, Order::OldestFirst, None);
-    let selection = Box::new(candidates.selection);
+    let selection = candidates.selection.into();
     let events = archive.events_by_time_where(Order::OldestFirst, selection);
     found(archive, &needle, events, candidates.lines).len()
 }
@@ -369,7 +369,7 @@ fn few_events_are_read_for_few_lines() {
     let archive = Archive::open(&path).unwrap();
     Index::open(&archive).update(|_| ()).unwrap();
     let count = |candidates: Option<Candidates>| {
-        let selection = Box::new(candidates.expect("whole").selection);
+        let selection = candidates.expect("whole").selection.into();
         archive
             .events_by_time_where(Order::OldestFirst, selection)
             .count()

@@ -2,12 +2,10 @@
 
 use std::cell::Cell;
 
-use timeline::{Definition, Event, Order};
+use timeline::Event;
 use timeline_archive::Archive;
-use timeline_latency::{
-    DurationRequest, Losses, Matcher, Measure, Measurement, Open, Series, concerns,
-};
-use timeline_reading::EventsOf;
+use timeline_latency::{Losses, Matcher, Measure, Measurement, Open, Series};
+use timeline_reading::DurationRequest;
 use timeline_search::Query;
 
 use crate::error::Result;
@@ -85,7 +83,7 @@ pub fn each_duration(
             is_enough.set(!each(series, found));
         }
     };
-    timeline_latency::each_duration(&version.archive, &mut matcher, &wanted, &mut found);
+    timeline_reading::each_duration(&version.archive, &mut matcher, &wanted, &mut found);
     cancel.check()?;
     Ok((matcher.losses(), matcher.open() as u64))
 }
@@ -99,31 +97,16 @@ pub fn each_event(
     version: &Version,
     asked: &DurationFilter,
     cancel: &Cancel,
-    mut each: impl FnMut(&Matcher, &Event, &mut Vec<Measurement>) -> bool,
+    each: impl FnMut(&Matcher, &Event, &mut Vec<Measurement>) -> bool,
 ) -> Result<Vec<Open>> {
     let (archive, query) = (&version.archive, asked.query());
-    let since = query.since.unwrap_or(0);
-    let times = since.saturating_sub(LONGEST)..query.until.unwrap_or(u64::MAX);
-    let is_cancelled = || cancel.is_set();
-    let select = EventsOf::new(archive, times, |definition: &Definition| {
-        concerns(definition, &asked.measures)
-    });
-    let select = select.unless(&is_cancelled);
-    let mut filter = query.on(archive);
     let mut matcher = Matcher::new(&asked.measures, archive);
-    let mut ended = Vec::new();
-    for event in archive.events_by_time_where(Order::OldestFirst, Box::new(select)) {
-        cancel.check()?;
-        matcher.add(&event, |found| {
-            if filter.matches(&event) {
-                ended.push(found);
-            }
-        });
-        if !each(&matcher, &event, &mut ended) {
-            break;
-        }
-        ended.clear();
-    }
+    let wanted = DurationRequest {
+        longest: LONGEST,
+        goes_on: &|| !cancel.is_set(),
+        ..DurationRequest::new(&query)
+    };
+    timeline_reading::each_event(archive, &mut matcher, &wanted, each);
     cancel.check()?;
     let mut open = Vec::new();
     matcher.overdue(u64::MAX, 0, |one| open.push(one));

@@ -8,7 +8,6 @@ use std::ops::Range;
 use timeline::Order;
 use timeline::internal::layout::words::IMPORTANT_LANE;
 
-use crate::read::choice::select::Select;
 use crate::read::open::archive::Archive;
 use crate::read::open::decode::Decoder;
 use crate::read::order::ahead::ReadBlocks;
@@ -134,10 +133,14 @@ impl<'a, T: DecodedEvent> ByTime<'a, T> {
         merged
     }
 
-    /// Gives only the events that `select` wants.
-    pub(crate) fn chosen_by(self, select: Box<dyn Select + 'a>) -> ByTime<'a, T> {
-        let chosen = EventChooser::by(select);
+    /// Gives only the events that are chosen.
+    pub(crate) fn chosen_by(self, chosen: EventChooser<'a>) -> ByTime<'a, T> {
         ByTime { chosen, ..self }
+    }
+
+    /// What chooses them.
+    pub(crate) fn chooser(&mut self) -> &mut EventChooser<'a> {
+        &mut self.chosen
     }
 
     /// Takes blocks that other threads read.

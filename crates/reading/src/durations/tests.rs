@@ -5,9 +5,10 @@ use std::cell::Cell;
 use proptest::prelude::*;
 use timeline::{Order, Priority};
 use timeline_archive::{Archive, Form, RawEvent, Writer};
+use timeline_latency::{Losses, Matcher, Measure, Measurement};
+use timeline_search::Query;
 
 use super::*;
-use crate::spans::{Losses, Measure};
 
 const MESSAGES: [&str; 7] = [
     "begin a $n",

@@ -8,10 +8,10 @@ use timeline::dump::DumpDurations;
 use timeline::internal::SpanKey;
 use timeline::{Event, Order, Pairing, Priority, Source};
 use timeline_archive::{Archive, Form, Preamble, RawEvent, Writer};
+use timeline_latency::{Matcher, Measure, Measurement};
 use timeline_search::Query;
 
 use super::{DurationRequest, each_duration};
-use crate::spans::{Matcher, Measure, Measurement};
 
 const MESSAGES: [&str; 5] = [
     "begin a $n",

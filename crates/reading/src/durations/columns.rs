@@ -4,14 +4,14 @@
 //! columns are read, where no value matters: definitions, threads and times. What is made as an
 //! event all the same (of plain records, keys, values, behind a gap) is merged with these rows.
 
-use std::cell::RefCell;
 use std::ops::Range;
 
 use timeline::{Event, EventId, Order};
-use timeline_archive::{Archive, BlockColumns, Places, Select, UnitInfo};
-use timeline_search::{Filter, Query};
+use timeline_archive::{Archive, BlockColumns, Places, UnitInfo, UnitVisitor};
+use timeline_latency::{Matcher, Measurement, Need, Series, ThreadKey};
+use timeline_search::Filter;
 
-use crate::spans::{Matcher, Measurement, Need, Series, ThreadKey};
+use super::request::DurationRequest;
 
 /// Rows that wait for those of other blocks of the same time. Beyond that, events are made, which
 /// an archive bounds by itself.
@@ -19,42 +19,6 @@ const MOST_WAITING: usize = 1 << 22;
 
 /// By what events are ordered: by ticks in one ring, and by time in several.
 type Moment = (u64, u64);
-
-/// Which durations of an archive are wanted, and whether reading goes on.
-pub struct DurationRequest<'w> {
-    /// Which events may end one.
-    pub query: &'w Query,
-    /// Blocks are read from so many nanoseconds before the first end that is wanted.
-    pub longest: u64,
-    /// Asked again and again: reading ends early when it returns false.
-    pub goes_on: &'w dyn Fn() -> bool,
-}
-
-impl<'w> DurationRequest<'w> {
-    /// All whose ends are wanted.
-    pub fn new(query: &'w Query) -> DurationRequest<'w> {
-        DurationRequest {
-            query,
-            longest: u64::MAX,
-            goes_on: &|| true,
-        }
-    }
-
-    /// The times of the ends.
-    fn ends(&self) -> Range<u64> {
-        self.query.since.unwrap_or(0)..self.query.until.unwrap_or(u64::MAX)
-    }
-
-    /// Whether a time alone does not tell that an end is wanted.
-    fn needs_ends(&self) -> bool {
-        let without_times = Query {
-            since: None,
-            until: None,
-            ..self.query.clone()
-        };
-        !without_times.is_empty()
-    }
-}
 
 /// An event of which only this matters.
 struct Row {
@@ -76,7 +40,8 @@ impl Row {
 /// # Example
 /// ```
 /// use timeline_archive::{Archive, Form, RawEvent, Writer};
-/// use timeline_latency::{Matcher, Measure, DurationRequest, each_duration};
+/// use timeline_latency::{Matcher, Measure};
+/// use timeline_reading::{DurationRequest, each_duration};
 /// use timeline_search::Query;
 ///
 /// let mut file = Vec::new();
@@ -109,38 +74,24 @@ pub fn each_duration(
     wanted: &DurationRequest<'_>,
     found: &mut dyn FnMut(&[Series], Measurement),
 ) -> u64 {
-    let one_ring = archive.has_one_ring();
     let needs_ends = wanted.needs_ends();
-    let state = RefCell::new(State {
+    let mut state = State {
         archive,
         matcher,
         found,
+        wanted,
         filter: needs_ends.then(|| wanted.query.on(archive)),
         ends: wanted.ends(),
-        one_ring,
+        times: wanted.times(),
+        one_ring: archive.has_one_ring(),
         rows: Vec::new(),
         released: 0,
         ended: Vec::new(),
-    });
-    let rows = Rows {
-        state: &state,
-        times: wanted.ends().start.saturating_sub(wanted.longest)..wanted.ends().end,
-        needs_ends,
-        goes_on: wanted.goes_on,
-        one_ring,
         taken: vec![None; archive.units().len()],
     };
-    let mut events = archive.events_by_time_where(Order::OldestFirst, Box::new(rows));
-    for event in events.by_ref().take_while(|_| (wanted.goes_on)()) {
-        let time = event.time.map_or(0, u64::from);
-        let mut state = state.borrow_mut();
-        state.release(Some(moment(one_ring, event.ticks, time)));
-        state.event(&event);
-    }
-    let lost = events.lost();
-    drop(events);
+    let lost = archive.visit(Order::OldestFirst, None, &mut state);
     if (wanted.goes_on)() {
-        state.into_inner().release(None);
+        state.release(None);
     }
     lost
 }
@@ -153,15 +104,20 @@ struct State<'s, 'm> {
     archive: &'s Archive,
     matcher: &'s mut Matcher<'m>,
     found: &'s mut dyn FnMut(&[Series], Measurement),
+    wanted: &'s DurationRequest<'s>,
     /// Decides about ends, if their times alone do not tell.
     filter: Option<Filter<'s>>,
     ends: Range<u64>,
+    /// The times of what may begin or end one.
+    times: Range<u64>,
     one_ring: bool,
     /// In order; the first of them were given to the matcher.
     rows: Vec<Row>,
     released: usize,
     /// Those that an event has ended.
     ended: Vec<Measurement>,
+    /// By unit, whether its rows were taken: a unit may be read again.
+    taken: Vec<Option<bool>>,
 }
 
 impl State<'_, '_> {
@@ -192,7 +148,7 @@ impl State<'_, '_> {
     }
 
     /// Adds the rows of a block. `None` if a column is damaged.
-    fn take(&mut self, columns: &BlockColumns<'_>, needs: &[Need]) -> Option<()> {
+    fn take_rows(&mut self, columns: &BlockColumns<'_>, needs: &[Need]) -> Option<()> {
         let moments = columns.ticks_and_times()?;
         let threads = columns.thread_numbers()?;
         if self.released >= self.waiting() {
@@ -217,7 +173,7 @@ impl State<'_, '_> {
         Some(())
     }
 
-    fn event(&mut self, event: &Event) {
+    fn add(&mut self, event: &Event) {
         let ended = &mut self.ended;
         self.matcher.add(event, |found| ended.push(found));
         for found in ended.drain(..) {
@@ -233,58 +189,53 @@ impl State<'_, '_> {
 }
 
 /// Takes rows out of blocks, and leaves those events to be made of which more is needed.
-struct Rows<'r, 's, 'm> {
-    state: &'r RefCell<State<'s, 'm>>,
-    times: Range<u64>,
-    needs_ends: bool,
-    goes_on: &'r dyn Fn() -> bool,
-    one_ring: bool,
-    /// By unit, whether its rows were taken: a unit may be read again.
-    taken: Vec<Option<bool>>,
-}
-
-impl Select for Rows<'_, '_, '_> {
+impl UnitVisitor for State<'_, '_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        (self.goes_on)() && unit.may_have(&self.times)
+        (self.wanted.goes_on)() && unit.may_have(&self.times)
     }
 
-    fn choose(
+    fn take(
         &mut self,
         unit: &UnitInfo,
         columns: Option<&mut BlockColumns<'_>>,
         places: &mut Places,
     ) {
-        let mut state = self.state.borrow_mut();
         let is_first = self.taken[unit.number].is_none();
         if is_first {
             // Units come in the order of the first moments that they can have. Of several rings
             // only the times are compared, so events of the same time may still come from others.
             let ticks = if self.one_ring { unit.ticks.0 } else { 0 };
             let first = moment(self.one_ring, ticks, unit.unix.0);
-            state.release(Some(first));
+            self.release(Some(first));
         }
-        let is_full = state.waiting() >= MOST_WAITING;
+        let is_full = self.waiting() >= MOST_WAITING;
         let is_taken = *self.taken[unit.number].get_or_insert(!unit.has_gap && !is_full);
         let (Some(columns), true) = (columns, is_taken) else {
             return;
         };
+        let needs_ends = self.filter.is_some();
         let needs: Vec<Need> = columns
             .definitions()
             .iter()
-            .map(|id| state.matcher.need(*id, self.needs_ends))
+            .map(|id| self.matcher.need(*id, needs_ends))
             .collect();
         let mut needed = needs.iter();
         let made = places.of_definitions(columns, |_| needed.next() == Some(&Need::Event));
-        if is_first && needs.contains(&Need::Row) && state.take(columns, &needs).is_none() {
+        if is_first && needs.contains(&Need::Row) && self.take_rows(columns, &needs).is_none() {
             // The block is damaged: all that can be read of it is made.
             self.taken[unit.number] = Some(false);
             return;
         }
         places.intersect(&made);
     }
-}
 
-#[cfg(test)]
-mod hole_tests;
-#[cfg(test)]
-mod tests;
+    fn event(&mut self, event: Event) -> bool {
+        if !(self.wanted.goes_on)() {
+            return false;
+        }
+        let time = event.time.map_or(0, u64::from);
+        self.release(Some(moment(self.one_ring, event.ticks, time)));
+        self.add(&event);
+        true
+    }
+}
