@@ -23,6 +23,8 @@ local function same(value) return value end
 -- stored in an image of the payload, C copies texts and arrays behind them, and one more call logs it. Its
 -- code is made for these fields, so that LuaJIT compiles it without loops and without tables of arguments. From
 -- the first word on nothing is allocated: the collector may call a finalizer, which may log with this function.
+-- So the timeline is read again for the last call: kept over the stores, the pointer would be allocated wherever
+-- one trace of LuaJIT ends and the next one begins.
 local function payload_logger(writer, event, fields)
    local count, names, check, elements = #fields, {}, {}, {}
    local parameters, given, checks, stores = {}, {}, {}, {}
@@ -100,12 +102,14 @@ local function payload_logger(writer, event, fields)
       return function(%s, more)
          if more ~= nil or %s then refuse_count(%s, more) end
          %s
-         local tl = writer[0]
-         if tl == nil then return end
-         %s
+         do
+            local tl = writer[0]
+            if tl == nil then return end
+            %s
+         end
          local at, from, size = %d
          %s
-         log(tl, event, words, at, %s)
+         log(writer[0], event, words, at, %s)
       end]]):format(table.concat(outside, "\n"), table.concat(parameters, ", "),
       table.concat(given, " or "), table.concat(parameters, ", "), table.concat(checks, "\n"),
       -- Without a call, LuaJIT would take the load out of a loop, which would never see the level change. Event 0

@@ -174,6 +174,11 @@ local loops = {
    { 1e6, function(count) for _ = 1, count do at(address) end end },
    { 1e6, function(count) for _ = 1, count do at(null) end end },
    { 1e6, function(count) for _ = 1, count do with_text(address, "x", null) end end },
+   -- New arrays have the function that measures them compiled up to where it is interpreted. What logs the others is
+   -- then compiled in several parts.
+   { 1e6, function(count) for _ = 1, count do buffers(chars, buffer, "x") end end, function()
+      for _ = 1, 500 do buffers(ffi.new("char[?]", 3), ffi.new("double[?]", 3), "x") end
+   end },
    { 1e6, function(count) for _ = 1, count do arrays(raw, list, "x") end end },
    { 1e6, function(count) for _ = 1, count do buffers(chars, buffer, "x") end end },
    { 1e6, function(count) for i = 1, count do natural(2 ^ 63 + i, i, 0x8000000000000000ULL, 1) end end },
@@ -186,7 +191,8 @@ jit.attach(function(what, _, _, _, code, subject)
    end
 end, "trace")
 for number, loop in ipairs(loops) do
-   local count, log = loop[1], loop[2]
+   local count, log, before_all = loop[1], loop[2], loop[3]
+   if before_all then before_all() end
    for _ = 1, 3 do log(1000) end
    collectgarbage()
    collectgarbage "stop"
