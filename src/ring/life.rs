@@ -21,9 +21,9 @@
 //! container or behind `hidepid`, only the lock decides.
 //!
 //! A free lock is that of a dead process, unless the process is seen to run and to have the file
-//! mapped: that is a daemon that gave its rights away (lock.rs). (After an exec, id and start are
-//! the same, but the mapping is gone.) `new` is more careful: it refuses a name while any process
-//! holds a slot's lock, even a child of the dead process.
+//! mapped: that is a daemon that gave its rights away (src/shm/lock.rs). (After an exec, id and
+//! start are the same, but the mapping is gone.) `new` is more careful: it refuses a name while any
+//! process holds a slot's lock, even a child of the dead process.
 
 use std::ffi::CStr;
 use std::io::Write;

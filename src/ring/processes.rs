@@ -140,7 +140,7 @@ pub fn end(map: &Mapping, geometry: &Geometry, identity: u32, now: u64) -> Optio
 
 /// When it left, or was found dead; 0 = neither.
 pub(super) fn left(record: &RecordAccess<Process>) -> u64 {
-    // Acquire, pairs with the Releases in `leave` and `mark_if_dead`.
+    // Acquire, pairs with the Releases in `leave` and `mark_a_dead`.
     record
         .field(|process| &process.left)
         .load(Ordering::Acquire)

@@ -1,11 +1,11 @@
 //! Statements: `event!` and `span!` define events where they log them, with checked arguments.
 //!
-//! A statement has a site (site.rs), which remembers its events in src/ring/known.rs; fixed.rs says
-//! whether for one set of types or for each. message.rs compares its message with its arguments,
-//! and apart.rs sets its texts apart in an executable. arguments.rs is a list of arguments,
-//! argument.rs and types.rs have their types, named.rs those with names (enums and flags), wide.rs
-//! wide texts, and others.rs paths and what there may be; payload.rs makes words of them. span.rs
-//! has `span!`.
+//! A statement has a site (site.rs), which remembers its events in src/ring/statement_events.rs;
+//! fixed.rs says whether for one set of types or for each. message.rs compares its message with its
+//! arguments, and apart.rs sets its texts apart in an executable. arguments.rs is a list of
+//! arguments, argument.rs and types.rs have their types, named.rs those with names (enums and
+//! flags), wide.rs wide texts, and others.rs paths and what there may be; payload.rs makes words of
+//! them. span.rs has `span!`.
 
 mod apart;
 mod argument;

@@ -25,8 +25,9 @@ pub use spans::{
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Firing, FiringValue, Triggers};
 
-/// So long before the first wanted time begins are looked for, where nobody asks for another time.
-pub const REACH: std::time::Duration = std::time::Duration::from_secs(10);
+/// Begins are looked for so long before the first wanted time, where nobody asks for another time:
+/// durations that last longer may lack theirs.
+pub const DEFAULT_LONGEST: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// A histogram of durations in nanoseconds.
 pub type Histogram = hdrhistogram::Histogram<u64>;

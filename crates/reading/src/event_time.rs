@@ -33,6 +33,15 @@ impl EventTime {
         }
     }
 
+    /// Its ticks, without the time, which takes longer to find.
+    pub fn of_ticks(event: &Event) -> EventTime {
+        EventTime {
+            unix_nanos: None,
+            ticks: event.ticks,
+            important: event.important,
+        }
+    }
+
     /// The ticks since an older event of the same clock. Between an important event and another one
     /// there are none, because they are not in one order.
     pub fn cycles_since(&self, older: EventTime) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! Reads logs (timelines, snapshots and archives) for the command, the server and exports.
 //!
-//! They are opened once, asked once, and shown in one way. A [`Log`] is opened by its path. A
+//! They are opened in one way and shown in one way. A [`Log`] is opened by its path. A
 //! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`LogMerge`] is
 //! the stream of several logs. What came of reading is an [`Outcome`]. [`DefinitionView`] and
 //! [`StackEntry`] say what is known of an event, wherever it is shown. [`json`] is the one
@@ -8,10 +8,9 @@
 //!
 //! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
 //! through and counts what is missing before the others; durations/ finds how long spans took.
-//! event_time.rs says when an event was logged,
-//! programs.rs by which program, unknown.rs which names in filters are nowhere, and error.rs why a
-//! log cannot be opened. view/ is what is shown of an event. visit.rs counts events of archives by
-//! their columns.
+//! visit.rs gives the events of an archive to a visitor by their columns. event_time.rs says when
+//! an event was logged, programs.rs by which program, unknown.rs which names in filters are
+//! nowhere, and error.rs why a log cannot be opened. view/ is what is shown of an event.
 //!
 //! # Example
 //! ```
@@ -46,6 +45,6 @@ pub use programs::Programs;
 pub use request::Request;
 pub use sieve::Sieve;
 pub use stream::{Outcome, Stream};
-pub use unknown::{unknown_definitions, unknown_names, unknown_threads};
+pub use unknown::{unknown_among, unknown_names};
 pub use view::{DefinitionView, StackEntry, stack_entries};
 pub use visit::{EventOrigin, EventSummary, Visitor, visit};

@@ -19,7 +19,7 @@ pub fn unknown_names(query: &Query, logs: &[&Log]) -> Vec<Unknown> {
     if !query.has_met_definitions() {
         let sources = logs.iter().map(|log| log.source());
         let definitions: Vec<&Definition> = sources.flat_map(Source::definitions).collect();
-        unknown = unknown_definitions(query, &definitions);
+        unknown = unknown_among(query, &definitions, &[], &BTreeSet::new());
     }
     if !query.has_met_threads() {
         let are_met = |thread: &Thread, core: u16| {
@@ -31,29 +31,28 @@ pub fn unknown_names(query: &Query, logs: &[&Log]) -> Vec<Unknown> {
             threads.extend(more);
             cores.extend(of);
         }
-        unknown.extend(unknown_threads(query, &threads));
-        if !threads.is_empty() {
-            unknown.extend(query.unknown_cores(&cores));
-        }
+        unknown.extend(unknown_among(query, &[], &threads, &cores));
     }
     unknown
 }
 
-/// The names in a query that none of these definitions has. Where nothing is defined, nothing is
-/// misspelt.
-pub fn unknown_definitions(query: &Query, definitions: &[&Definition]) -> Vec<Unknown> {
-    match definitions {
-        [] => Vec::new(),
-        some => query.unknown(some),
+/// The names in a query that none of these has: all definitions of a log, its threads, and the
+/// cores of its events. Where nothing is defined, and where nobody logs, nothing is misspelt.
+pub fn unknown_among(
+    query: &Query,
+    definitions: &[&Definition],
+    threads: &[Thread],
+    cores: &BTreeSet<u16>,
+) -> Vec<Unknown> {
+    let mut unknown = Vec::new();
+    if !definitions.is_empty() {
+        unknown.extend(query.unknown(definitions));
     }
-}
-
-/// The names in a query that none of these threads has. Where nobody logs, nothing is misspelt.
-pub fn unknown_threads(query: &Query, threads: &[Thread]) -> Vec<Unknown> {
-    match threads {
-        [] => Vec::new(),
-        some => query.unknown_threads(some),
+    if !threads.is_empty() {
+        unknown.extend(query.unknown_threads(threads));
+        unknown.extend(query.unknown_cores(cores));
     }
+    unknown
 }
 
 /// The threads of a log and the cores of its events, as far as `is_enough` does not say that no

@@ -4,7 +4,7 @@ use timeline::{Event, EventId, Order, Source, ThreadRef};
 use timeline_archive::{Archive, BlockColumns, Places, UnitInfo, UnitVisitor};
 use timeline_search::Query;
 
-/// What is counted of an event.
+/// What a visitor is told of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSummary {
     /// In nanoseconds since 1970; 0 if it is not known.
@@ -123,13 +123,13 @@ impl<V: Visitor> Visit<'_, V> {
                     true => EventOrigin::Block(unit.number, at),
                     false => EventOrigin::Columns(unit.number, at),
                 };
-                let counted = EventSummary {
+                let summary = EventSummary {
                     time: times[at],
                     thread: columns.threads()[usize::from(threads[at])],
                     core: cores[at],
                     definition: columns.definitions()[usize::from(shapes[at])],
                 };
-                self.visitor.event(from, counted);
+                self.visitor.event(from, summary);
             }
             places.clear(at);
         }
@@ -163,13 +163,13 @@ impl<V: Visitor> UnitVisitor for Visit<'_, V> {
         if (self.is_cancelled)() {
             return false;
         }
-        let counted = EventSummary {
+        let summary = EventSummary {
             time: self.archive.time(&event).unwrap_or(0),
             thread: (event.thread, event.tid),
             core: event.core,
             definition: event.id,
         };
-        self.visitor.event(EventOrigin::Event, counted);
+        self.visitor.event(EventOrigin::Event, summary);
         true
     }
 }

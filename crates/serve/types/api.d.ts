@@ -49,8 +49,8 @@ export type DefinitionObject = {
   category?: string | null;
   /** Its channels. */
   channels: string[];
-  /** Its number in the log. */
-  definition: number;
+  /** Its number in its ring; others may have it in an archive of several. */
+  definition?: number | null;
   /** The name of its events, such as `engine.got_packet`. */
   event?: string | null;
   /** Its fields. */
@@ -176,8 +176,8 @@ export type EventObject = {
   category?: string | null;
   /** The CPU. */
   core?: number | null;
-  /** The number of its definition. */
-  definition: number;
+  /** The number of its definition in its ring; others may have it in an archive of several. */
+  definition?: number | null;
   /** Its name, such as `engine.got_packet`. */
   event?: string | null;
   /** Whether it is an important event. Absent if not. */

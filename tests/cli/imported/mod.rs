@@ -6,6 +6,7 @@ mod json_again;
 mod json_lines;
 mod names;
 mod peers;
+mod unknown;
 
 use std::fs::{self, Permissions};
 use std::io::Write;

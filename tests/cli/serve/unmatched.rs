@@ -32,6 +32,7 @@ fn a_name_that_nothing_has_is_told_with_those_like_it() {
                 Some("no thread nobody; there are: "),
             ),
             ("pid=1", Some("no process 1; there are: ")),
+            ("core=9999", Some("no event of core 9999; ")),
             // No event meets it, but nothing is misspelt.
             ("where=tcp%20%3E%20100000", None),
             ("q=nowhere", None),

@@ -3,7 +3,8 @@
 //! A number is written as the difference to its expected value. Ticks are expected from the
 //! previous event, and the time from the ticks. The number in a lane is expected from the previous
 //! event of that lane, and an argument from the same argument of the previous event of that shape.
-//! Two tables hold what events share. Writing (packer/) and reading (unpack.rs) both use this.
+//! Two tables hold what events share. Writing (../write/packer/) and reading
+//! (../read/units/unpack.rs) both use this.
 
 use std::collections::HashMap;
 

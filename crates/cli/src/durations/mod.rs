@@ -68,12 +68,12 @@ pub struct DurationArgs {
 
     /// Look for begins so long before --since. A span that is longer counts as one without a begin
     #[arg(long, value_name = "TIME", value_parser = parse_nanoseconds)]
-    #[arg(default_value = DEFAULT_REACH.as_str())]
+    #[arg(default_value = LONGEST.as_str())]
     longest: u64,
 }
 
-static DEFAULT_REACH: LazyLock<String> =
-    LazyLock::new(|| format!("{}s", timeline_latency::REACH.as_secs()));
+static LONGEST: LazyLock<String> =
+    LazyLock::new(|| format!("{}s", timeline_latency::DEFAULT_LONGEST.as_secs()));
 
 impl DurationArgs {
     /// What was asked for.

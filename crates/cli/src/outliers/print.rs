@@ -10,7 +10,7 @@ use timeline::internal::Edge;
 use timeline::{Definition, Event, EventId, Nanoseconds, Pairing, Source};
 use timeline_latency::{Measurement, Series};
 use timeline_reading::json::{to_string, value};
-use timeline_reading::{Log, Programs};
+use timeline_reading::{EventTime, Log, Programs};
 
 use crate::failure::Result;
 use crate::format::things;
@@ -131,11 +131,12 @@ impl<'a> OutlierPrinter<'a> {
         out: &mut impl Write,
     ) -> Result {
         let mut lines: Vec<Box<RawValue>> = Vec::new();
-        let mut before: Option<u64> = None;
+        let mut before: Option<EventTime> = None;
         for event in events {
             self.line.clear();
-            let cycles = before.map(|before| event.ticks.saturating_sub(before));
-            before = Some(event.ticks);
+            let time = EventTime::of_ticks(event);
+            let cycles = before.and_then(|before| time.cycles_since(before));
+            before = Some(time);
             self.lines.write(event, cycles, &mut self.line);
             let line = String::from_utf8_lossy(self.line.as_bytes())
                 .trim_end()

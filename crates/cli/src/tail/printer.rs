@@ -91,11 +91,11 @@ impl<'a> TailPrinter<'a> {
                 let one_clock = |before: &Event| {
                     programs.is_none_or(|programs| programs.have_one_clock(before, event))
                 };
-                let older = self.before.as_ref().filter(|older| {
-                    let is_known = older.ticks != 0 && event.ticks != 0 && before.is_own;
-                    is_known && older.important == event.important && one_clock(older)
+                let older = self.before.as_ref();
+                let older = older.filter(|older| before.is_own && one_clock(older));
+                let cycles = older.and_then(|older| {
+                    EventTime::of_ticks(event).cycles_since(EventTime::of_ticks(older))
                 });
-                let cycles = older.map(|older| event.ticks.saturating_sub(older.ticks));
                 self.before = Some(Event {
                     payload: None,
                     ..*event

@@ -34,11 +34,19 @@ pub fn environment(path: &Path, condition: &Condition, fired: &Firing) -> Enviro
         FiringValue::PerSecond(rate) => all.push(("TIMELINE_RATE", rate.to_string().into())),
         FiringValue::Event => {}
     }
+    // What is not known is not set: 0 would be a number, and of a process for `kill` its own group.
     if let Some(thread) = &fired.thread {
-        all.push(("TIMELINE_TID", thread.tid.to_string().into()));
-        all.push(("TIMELINE_PID", thread.pid.to_string().into()));
-        let name = thread.name.as_deref().unwrap_or_default();
-        all.push(("TIMELINE_THREAD", text(name)));
+        let mut number = |name, number: Option<u32>| {
+            all.extend(number.map(|number| (name, number.to_string().into())));
+        };
+        number("TIMELINE_TID", thread.known_tid());
+        number("TIMELINE_PID", thread.known_pid());
+        all.extend(
+            thread
+                .name
+                .as_deref()
+                .map(|name| ("TIMELINE_THREAD", text(name))),
+        );
     }
     all
 }

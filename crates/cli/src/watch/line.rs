@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use timeline::Thread;
 use timeline::dump::printable;
 use timeline_latency::{Condition, Firing, FiringValue};
 use timeline_reading::json::{self, write_line};
@@ -81,7 +82,9 @@ impl FiringPrinter {
             line = line.text(what(fired));
             if let Some(thread) = thread {
                 let name = thread.name.as_deref().unwrap_or("?");
-                line = line.styled(self.theme.dim, format_args!("  {name} ({})", thread.tid));
+                let tid = thread.known_tid().map(|tid| tid.to_string());
+                let tid = tid.as_deref().unwrap_or("?");
+                line = line.styled(self.theme.dim, format_args!("  {name} ({tid})"));
             }
             if ignored > 0 {
                 line = line.styled(self.theme.dim, format_args!("  {ignored} ignored before"));
@@ -104,8 +107,8 @@ impl FiringPrinter {
             end_ns: fired.end.map(|end| end.to_string()),
             open: fired.begin.is_some() && fired.end.is_none(),
             thread: thread.and_then(|thread| thread.name.as_deref()),
-            tid: thread.map(|thread| thread.tid),
-            pid: thread.map(|thread| thread.pid),
+            tid: thread.and_then(Thread::known_tid),
+            pid: thread.and_then(Thread::known_pid),
             key: fired
                 .key
                 .as_ref()

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use timeline::{Attached, Definition, Nanoseconds, Options, Priority, Timeline, event};
+use timeline::{Attached, Definition, Nanoseconds, Options, Priority, Thread, Timeline, event};
 use timeline_latency::{Condition, Firing, FiringValue};
 
 use crate::output;
@@ -66,32 +66,47 @@ impl Notes {
 
 fn log(timeline: &Timeline, condition: &str, fired: &Firing) {
     let name = fired.name.as_str();
-    let thread = fired.thread.as_ref().map_or(0, |thread| thread.tid);
+    let thread = fired.thread.as_ref().and_then(Thread::known_tid);
     let priority = Priority::Warning;
-    match fired.seen {
-        FiringValue::Nanoseconds(nanos) => {
-            let value = Nanoseconds(i64::try_from(nanos).unwrap_or(i64::MAX));
+    // A statement logs one message, and a thread that is not known has no number to say.
+    match (&fired.seen, thread) {
+        (FiringValue::Nanoseconds(nanos), thread) => {
+            let value = Nanoseconds(i64::try_from(*nanos).unwrap_or(i64::MAX));
+            match thread {
+                Some(thread) => event!(
+                    timeline,
+                    priority,
+                    "watch",
+                    "trigger {condition} saw {value} of {name} in thread {thread}",
+                    condition,
+                    value,
+                    name,
+                    thread
+                ),
+                None => event!(
+                    timeline,
+                    priority,
+                    "watch",
+                    "trigger {condition} saw {value} of {name}",
+                    condition,
+                    value,
+                    name
+                ),
+            }
+        }
+        (FiringValue::PerSecond(rate), _) => {
+            let rate = *rate;
             event!(
                 timeline,
                 priority,
                 "watch",
-                "trigger {condition} saw {value} of {name} in thread {thread}",
+                "trigger {condition} saw {rate} of {name} in a second",
                 condition,
-                value,
-                name,
-                thread
+                rate,
+                name
             );
         }
-        FiringValue::PerSecond(rate) => event!(
-            timeline,
-            priority,
-            "watch",
-            "trigger {condition} saw {rate} of {name} in a second",
-            condition,
-            rate,
-            name
-        ),
-        FiringValue::Event => event!(
+        (FiringValue::Event, Some(thread)) => event!(
             timeline,
             priority,
             "watch",
@@ -99,6 +114,14 @@ fn log(timeline: &Timeline, condition: &str, fired: &Firing) {
             condition,
             name,
             thread
+        ),
+        (FiringValue::Event, None) => event!(
+            timeline,
+            priority,
+            "watch",
+            "trigger {condition} saw {name}",
+            condition,
+            name
         ),
     }
 }

@@ -3,7 +3,7 @@
 //! kind.rs says what conditions there are, parse.rs reads them (errors are in error.rs), and a
 //! [`Condition`] (condition.rs) is one that was read. evaluate.rs has the conditions of a stream
 //! and gives each event to those that it concerns: state.rs says what each of them keeps, level.rs
-//! since when one holds, and window.rs what came in the last second or so. firing.rs is what comes
+//! since when one holds, and window.rs what came in the time before. firing.rs is what comes
 //! out.
 
 mod condition;

@@ -1,4 +1,4 @@
-//! Finds the durations of an archive, each with the event that ends it.
+//! Gives the events of an archive that play a part in durations, with what they end.
 
 use timeline::{Event, Order};
 use timeline_archive::Archive;

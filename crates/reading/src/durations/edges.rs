@@ -14,7 +14,7 @@ use timeline_search::{Filter, Query};
 
 /// Events before a wanted end among which its begin is looked for. Twice as many as a dump lets
 /// wait for a begin, because blocks of several lanes overlap.
-pub const REACH: usize = 1 << 17;
+pub const EVENTS_BEFORE_END: usize = 1 << 17;
 
 /// Chooses the wanted events of an archive, and the begins and ends that their durations depend on;
 /// `None` if no wanted event ends a span. Drop those that are not wanted once durations are known.
@@ -188,7 +188,7 @@ impl Ends<'_> {
         // 0 is a time that is not known.
         last == 0
             || (since.is_none_or(|since| {
-                since <= last.saturating_add(timeline_latency::REACH.as_nanos() as u64)
+                since <= last.saturating_add(timeline_latency::DEFAULT_LONGEST.as_nanos() as u64)
             }) && until.is_none_or(|until| first < until))
     }
 
@@ -196,7 +196,7 @@ impl Ends<'_> {
         let unit = &mut self.units[unit.number];
         if !std::mem::replace(&mut unit.is_chosen, true) {
             self.reach = match has_wanted_end {
-                true => REACH,
+                true => EVENTS_BEFORE_END,
                 false => self.reach.saturating_sub(count),
             };
         }

@@ -1,10 +1,10 @@
-//! Finds how long spans took, and all other durations of a log.
+//! Finds how long spans took, and all other durations of an archive.
 //!
 //! with_durations.rs adds them to the events of a stream in either order. pairing.rs finds them
 //! from oldest to newest, partial.rs for some events from the middle of an archive; edges.rs has
 //! those begins and ends read that a query does not want. columns.rs finds the durations of an
 //! archive that a [`DurationRequest`] (request.rs) asks for, and makes few events; each_event.rs
-//! finds them with the events that end them.
+//! gives all events that play a part, with what they end.
 //!
 //! All of these have `timeline_latency::Matcher` pair begins and ends, from oldest to newest.
 //! Newest first, `timeline::dump::DumpDurations` does, because the library dumps rings that way

@@ -1,14 +1,14 @@
 //! Says how long spans took that end among some of the events of an archive, oldest first.
 //!
 //! Their begins may be among the events that are not read. So a second reading gives the begins and
-//! ends alone. It starts as many events earlier as a dump looks for the begin of a span.
+//! ends alone. It starts [`EVENTS_BEFORE_END`] events earlier.
 
 use std::iter::Peekable;
 
 use timeline::{Definition, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents};
 
-use super::edges::{EdgeSelect, REACH};
+use super::edges::{EVENTS_BEFORE_END, EdgeSelect};
 use super::pairing::SpanPairer;
 
 /// Gives durations to events that are some of an archive, the important ones first.
@@ -65,7 +65,7 @@ fn is_edge(definition: &Definition) -> bool {
     definition.span_part().is_some()
 }
 
-/// The first time of the units that have the [`REACH`] events before an event.
+/// The first time of the units that have the [`EVENTS_BEFORE_END`] events before an event.
 fn reach(archive: &Archive, event: &Event) -> u64 {
     let time = archive.time(event).unwrap_or(0);
     let units = archive.units().filter(|unit| unit.unix.0 <= time);
@@ -75,7 +75,7 @@ fn reach(archive: &Archive, event: &Event) -> u64 {
     // The last one has the event itself.
     for (first, events) in units {
         since = first;
-        if count >= REACH as u64 {
+        if count >= EVENTS_BEFORE_END as u64 {
             break;
         }
         count += events;

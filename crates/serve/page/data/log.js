@@ -26,8 +26,8 @@ export class Log extends EventTarget {
   #ended = new AbortController();
   /** @type {AbortController | null} */
   #stream = null;
-  /** @type {Map<number, DefinitionObject>} */
-  #definitions = new Map();
+  /** @type {DefinitionObject[]} */
+  #definitions = [];
 
   /** @param {string} id */
   constructor(id) {
@@ -180,7 +180,7 @@ export class Log extends EventTarget {
   async #readDefinitions() {
     try {
       const { definitions } = await getJson(ofLog(this.id, "definitions"), {}, this.signal);
-      for (const one of definitions) this.#definitions.set(one.definition, one);
+      this.#definitions = definitions;
       this.dispatchEvent(new Event("definitions"));
     } catch (error) {
       if (!isAbort(error)) noteError(error, "Definitions");
@@ -189,7 +189,7 @@ export class Log extends EventTarget {
 
   /** All definitions that are known. */
   get definitions() {
-    return [...this.#definitions.values()];
+    return this.#definitions;
   }
 
   /** First and last time as BigInt, or null if the times of this log are not known. */

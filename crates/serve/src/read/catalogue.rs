@@ -1,7 +1,7 @@
 //! Lists the definitions and the threads of a log.
 
 use serde::Serialize;
-use timeline::{Definition, EventId, Priority, ProcessExecutable, Source, Thread};
+use timeline::{Definition, Priority, ProcessExecutable, Source, Thread};
 use timeline_reading::DefinitionView;
 use utoipa::ToSchema;
 
@@ -13,8 +13,8 @@ use crate::logs::Version;
 /// A definition.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DefinitionObject {
-    /// Its number in the log.
-    pub definition: u32,
+    /// Its number in its ring; others may have it in an archive of several.
+    pub definition: Option<u32>,
     /// The name of its events, such as `engine.got_packet`.
     pub event: Option<String>,
     /// The part of the program it belongs to.
@@ -116,12 +116,8 @@ pub fn definitions(version: &Version, cancel: &Cancel) -> Result<Vec<DefinitionO
 
 fn object(definition: &Definition) -> DefinitionObject {
     let view = DefinitionView::new(Some(definition));
-    let number = match definition.id {
-        EventId::NEVER => 0,
-        EventId(number) => number,
-    };
     DefinitionObject {
-        definition: number,
+        definition: view.number(),
         event: view.name(),
         category: view.category().map(String::from),
         priority: view.priority().map(Priority::name),

@@ -137,7 +137,7 @@ fn fields(event: &Event, definition: DefinitionView) -> Vec<FieldValue> {
             Some(kind) => {
                 let _ = kind.write_value(&value, &mut shown);
             }
-            None => shown = plain(&json),
+            None => shown = value.to_string(),
         }
         FieldValue {
             name: field.map_or(place.to_string(), |field| field.name.to_string()),
@@ -148,11 +148,6 @@ fn fields(event: &Event, definition: DefinitionView) -> Vec<FieldValue> {
         }
     };
     event.values(&layout).enumerate().map(value).collect()
-}
-
-/// A value in JSON as people read it.
-fn plain(json: &RawValue) -> String {
-    serde_json::from_str(json.get()).unwrap_or_else(|_| json.get().to_owned())
 }
 
 /// The properties of the objects that an event was imported from.

@@ -51,8 +51,8 @@ pub struct EventObject {
     pub priority: Option<&'static str>,
     /// Its name, such as `engine.got_packet`.
     pub event: Option<String>,
-    /// The number of its definition.
-    pub definition: u32,
+    /// The number of its definition in its ring; others may have it in an archive of several.
+    pub definition: Option<u32>,
     /// The name of the thread.
     pub thread: Option<String>,
     /// The kernel's id of the thread.
@@ -146,7 +146,7 @@ impl<'a> EventObjects<'a> {
             category: view.category().map(String::from),
             priority: view.priority().map(Priority::name),
             event: view.name(),
-            definition: event.id.0,
+            definition: view.number(),
             tid: event.known_tid(),
             pid: thread.known_pid(),
             thread: thread.name,

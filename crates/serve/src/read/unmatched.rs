@@ -1,7 +1,9 @@
 //! Says which names of filters are in nothing of a log, and which ones are like them.
 
+use std::collections::BTreeSet;
+
 use timeline::{Definition, Source, Thread};
-use timeline_reading::{unknown_definitions, unknown_threads};
+use timeline_reading::unknown_among;
 use timeline_search::Query;
 
 use super::cancel::Cancel;
@@ -9,9 +11,9 @@ use super::summary::LogSummary;
 use crate::error::Result;
 use crate::logs::Version;
 
-/// A sentence for each name of a category, an event, a field, a thread or a process that nothing in
-/// the log has. For filters that have met no event: it counts all events of the log, if nobody did
-/// before.
+/// A sentence for each name of a category, an event, a field, a thread, a process or a core that
+/// nothing in the log has. For filters that have met no event: it counts all events of the log, if
+/// nobody did before.
 pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Vec<String>> {
     if query.is_empty() {
         return Ok(Vec::new());
@@ -27,8 +29,8 @@ pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Ve
         }
     });
     let threads: Vec<Thread> = threads.collect();
-    let unknown = unknown_definitions(query, &definitions);
-    let of_threads = unknown_threads(query, &threads);
-    let unknown = unknown.iter().chain(&of_threads);
-    Ok(unknown.map(ToString::to_string).collect())
+    let cores = summary.all_entries().map(|entry| entry.core);
+    let cores: BTreeSet<u16> = cores.filter(|core| *core != u16::MAX).collect();
+    let unknown = unknown_among(query, &definitions, &threads, &cores);
+    Ok(unknown.iter().map(ToString::to_string).collect())
 }

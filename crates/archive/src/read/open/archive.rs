@@ -100,7 +100,7 @@ impl Archive {
     /// not an archive.
     ///
     /// # Errors
-    /// `Io`; `NotFound` if there is no archive; `NotATimeline` if the file is something else.
+    /// `Io`; `NoArchive` if there is none; `NotAnArchive` if the file is something else.
     pub fn open(path: impl AsRef<Path>) -> Result<Archive> {
         Archive::open_with(path, &|_| None)
     }

@@ -1,10 +1,10 @@
 //! The holes of an archive: times in which events are missing, of whatever lane.
 //!
-//! A gap of one lane is counted before the next event of that lane, by gaps.rs. That is not all.
-//! Damaged bytes may have been events and gaps of any lane, and a thread that went to another CPU
-//! meanwhile has no event behind the gap. So a hole is told by its place in the file. A recorder
-//! writes what happened first at first. So what is missing at a place was logged after all of the
-//! unit before it, and before all of the unit behind it.
+//! A gap of one lane is counted before the next event of that lane, by ../loss/gaps.rs. That is not
+//! all. Damaged bytes may have been events and gaps of any lane, and a thread that went to another
+//! CPU meanwhile has no event behind the gap. So a hole is told by its place in the file. A
+//! recorder writes what happened first at first. So what is missing at a place was logged after all
+//! of the unit before it, and before all of the unit behind it.
 
 use std::ops::Range;
 

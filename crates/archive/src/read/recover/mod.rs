@@ -2,8 +2,8 @@
 //!
 //! The number of a text is a digest of it. So whoever has the executable hashes the texts in it
 //! (texts.rs, variants.rs), and looks which of the numbers that events refer to and that have no
-//! text (lost_texts.rs) come out. The archive says which file it was (executable.rs): nothing is
-//! taken from another one.
+//! text (lost_texts.rs) come out. The archive says which file it was (../texts/executable.rs):
+//! nothing is taken from another one.
 //!
 //! rows.rs finds the numbers without a text, addresses.rs names addresses whose symbols are lost,
 //! and types.rs tries the types that a message may have had.

@@ -13,7 +13,7 @@ use crate::logs::Version;
 use crate::read::cancel::Cancel;
 
 /// So long before a range begins are looked for, in nanoseconds.
-pub const LONGEST: u64 = timeline_latency::REACH.as_nanos() as u64;
+pub const LONGEST: u64 = timeline_latency::DEFAULT_LONGEST.as_nanos() as u64;
 
 /// Which durations are wanted.
 #[derive(Debug, Clone)]
