@@ -379,8 +379,9 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let ends = word.ends_with(|c: char| c.is_alphanumeric());
         let begins = word.starts_with(|c: char| c.is_alphanumeric());
-        !(begins && is_part(text[..at].chars().next_back()))
-            && !(ends && is_part(text[at + word.len()..].chars().next()))
+        let goes_on_before = begins && is_part(text[..at].chars().next_back());
+        let goes_on_behind = ends && is_part(text[at + word.len()..].chars().next());
+        !goes_on_before && !goes_on_behind
     })
 }
 

@@ -98,7 +98,7 @@ fn following_ends_upon_a_signal_and_with_what_is_there() {
 
 #[test]
 fn a_signal_ends_it_while_it_indexes() {
-    const LINES: usize = 400_000;
+    const LINES: usize = 200_000;
     let folder = tempfile::tempdir().unwrap();
     let [log, path] = ["a.log", "a.tla"].map(|name| folder.path().join(name));
     let mut random = Random(40);

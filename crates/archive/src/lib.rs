@@ -34,6 +34,7 @@ pub mod varint {
 
 pub use error::{Error, Result};
 pub use format::event::{ArchiveEvent, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
+pub use format::file_name::has_archive_name;
 pub use format::frame::MAGIC;
 pub use format::module::ModuleRecord;
 pub use format::preamble::Preamble;

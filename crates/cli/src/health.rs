@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use timeline::internal::files::folder_of;
-use timeline_archive::Archive;
+use timeline_archive::{Archive, has_archive_name};
 use timeline_reading::{Holder, Log, Stream};
 
 use crate::failure::{Failure, Result};
@@ -93,8 +93,7 @@ pub fn refuse_own_file(archive: &Path, out: &Path) -> Result {
         one.canonicalize()
             .is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
     };
-    let is_one_of_it = out.extension().is_some_and(|extension| extension == "tla");
-    if is_one_of_it && same(archive, folder_of(out)) {
+    if has_archive_name(out) && same(archive, folder_of(out)) {
         let (out, archive) = (out.display(), archive.display());
         return Err(Failure::Message(format!(
             "{out} would become one of the files of {archive}, which would then hold its events \

@@ -36,7 +36,7 @@ mod unknown;
 mod view;
 mod visit;
 
-pub use durations::{DurationRequest, SpanPairer, each_duration, each_event};
+pub use durations::{DurationRequest, Longest, SpanPairer, each_duration, each_event};
 pub use error::{Error, Result};
 pub use event_time::EventTime;
 pub use log::{Extent, Holder, Log, begins_like_archive};

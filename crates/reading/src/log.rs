@@ -8,7 +8,7 @@ use std::sync::Arc;
 use timeline::internal::layout::MAGIC;
 use timeline::internal::looks_like;
 use timeline::{Attached, ErrorKind, Source};
-use timeline_archive::Archive;
+use timeline_archive::{Archive, has_archive_name};
 use timeline_search::open_archive;
 
 use crate::error::{Error, Result};
@@ -216,7 +216,7 @@ impl Log {
 pub fn begins_like_archive(path: &Path) -> bool {
     if let Ok(entries) = fs::read_dir(path) {
         let mut paths = entries.flatten().map(|entry| entry.path());
-        return paths.any(|path| path.extension().is_some_and(|extension| extension == "tla"));
+        return paths.any(|path| has_archive_name(&path));
     }
     begins_with(path, &timeline_archive::MAGIC)
 }

@@ -22,7 +22,7 @@ pub fn unknown_names(query: &Query, logs: &[&Log]) -> Vec<Unknown> {
         unknown = unknown_among(query, &definitions, &[], &BTreeSet::new());
     }
     if !query.has_met_threads() {
-        let are_met = |thread: &Thread, core: u16| {
+        let are_met = |thread: &Thread, core: Option<u16>| {
             query.has_core(core) && query.unknown_threads(from_ref(thread)).is_empty()
         };
         let (mut threads, mut cores) = (Vec::new(), BTreeSet::new());
@@ -59,7 +59,7 @@ pub fn unknown_among(
 /// more are needed. It is asked for each new thread and core.
 fn threads_and_cores(
     log: &Log,
-    is_enough: impl FnMut(&Thread, u16) -> bool,
+    is_enough: impl FnMut(&Thread, Option<u16>) -> bool,
 ) -> (Vec<Thread>, BTreeSet<u16>) {
     let mut found = Loggers {
         source: log.source(),
@@ -73,7 +73,7 @@ fn threads_and_cores(
         // The newest first, because the oldest are overwritten meanwhile.
         None => {
             for event in log.stream(Request::new(Order::NewestFirst)) {
-                found.note((event.thread, event.tid), event.core);
+                found.note((event.thread, event.tid), event.known_core());
                 if found.is_done {
                     break;
                 }
@@ -92,9 +92,9 @@ struct Loggers<'a, E> {
     is_done: bool,
 }
 
-impl<E: FnMut(&Thread, u16) -> bool> Loggers<'_, E> {
-    fn note(&mut self, (thread, tid): (ThreadRef, u32), core: u16) {
-        let is_new_core = core != u16::MAX && self.cores.insert(core);
+impl<E: FnMut(&Thread, Option<u16>) -> bool> Loggers<'_, E> {
+    fn note(&mut self, (thread, tid): (ThreadRef, u32), core: Option<u16>) {
+        let is_new_core = core.is_some_and(|core| self.cores.insert(core));
         let (mut is_new, source) = (false, self.source);
         let known = self.threads.entry((thread, tid)).or_insert_with(|| {
             is_new = true;
@@ -106,7 +106,7 @@ impl<E: FnMut(&Thread, u16) -> bool> Loggers<'_, E> {
     }
 }
 
-impl<E: FnMut(&Thread, u16) -> bool> Visitor for Loggers<'_, E> {
+impl<E: FnMut(&Thread, Option<u16>) -> bool> Visitor for Loggers<'_, E> {
     fn wants(&mut self, _: &UnitInfo) -> bool {
         !self.is_done
     }

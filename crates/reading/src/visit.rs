@@ -7,12 +7,12 @@ use timeline_search::Query;
 /// What a visitor is told of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSummary {
-    /// In nanoseconds since 1970; 0 if it is not known.
-    pub time: u64,
-    /// Its thread, and the kernel's id of that; 0 if it is not known.
+    /// In nanoseconds since 1970.
+    pub time: Option<u64>,
+    /// Its thread, as the event names it: the kernel's id is 0 if it is not known.
     pub thread: (ThreadRef, u32),
-    /// The CPU it was logged on; 0xffff if it is not known.
-    pub core: u16,
+    /// The CPU it was logged on.
+    pub core: Option<u16>,
     /// The definition's number.
     pub definition: EventId,
 }
@@ -124,9 +124,9 @@ impl<V: Visitor> Visit<'_, V> {
                     false => EventOrigin::Columns(unit.number, at),
                 };
                 let summary = EventSummary {
-                    time: times[at],
+                    time: (times[at] != 0).then_some(times[at]),
                     thread: columns.threads()[usize::from(threads[at])],
-                    core: cores[at],
+                    core: (cores[at] != u16::MAX).then_some(cores[at]),
                     definition: columns.definitions()[usize::from(shapes[at])],
                 };
                 self.visitor.event(from, summary);
@@ -164,9 +164,9 @@ impl<V: Visitor> UnitVisitor for Visit<'_, V> {
             return false;
         }
         let summary = EventSummary {
-            time: self.archive.time(&event).unwrap_or(0),
+            time: self.archive.time(&event),
             thread: (event.thread, event.tid),
-            core: event.core,
+            core: event.known_core(),
             definition: event.id,
         };
         self.visitor.event(EventOrigin::Event, summary);

@@ -1,9 +1,14 @@
-//! Names the numbered files of an archive: timeline-000001.tla and so on.
+//! Names the files of an archive: NAME.tla, and with numbers timeline-000001.tla and so on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Most numbers between two files of which names are looked for.
 const MOST_OTHERS: usize = 100;
+
+/// Whether a file is named as the files of an archive are in a directory: `NAME.tla`.
+pub fn has_archive_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "tla")
+}
 
 /// The name of the file with this number.
 pub fn file_name(number: u64) -> String {

@@ -1,14 +1,13 @@
 //! `timeline outliers`: the slowest spans, each with the events in it.
-//! slowest.rs finds them, inside.rs the events of each, and print.rs prints both.
+//! inside.rs finds the events of each, and print.rs prints both.
 
 mod inside;
 mod print;
-mod slowest;
 
 use std::io::Write;
 
 use timeline_latency::Series;
-use timeline_reading::Extent;
+use timeline_reading::{Extent, Longest};
 
 use crate::args::{ANY, Example, number};
 use crate::durations::{self, DurationArgs, Finding};
@@ -22,7 +21,6 @@ use crate::verb::Verb;
 
 use inside::Inside;
 use print::OutlierPrinter;
-use slowest::Slowest;
 
 /// Show the slowest spans of a timeline or an archive, with the events in each
 ///
@@ -122,17 +120,17 @@ fn run(args: &Args) -> Result {
     let log = args.target.open(Extent::Indexed)?.still()?;
     let measures = args.durations.measures();
     let mut finding = Finding::new(&log, &measures, &args.durations, &query);
-    let mut slowest = Slowest::new(args.max_spans);
+    let mut slowest = Longest::new(args.max_spans);
     let (mut count, mut series) = (0_u64, Vec::<Series>::new());
     finding.all(&log, |all, found| {
         count += 1;
         if series.len() < all.len() {
             series = all.to_vec();
         }
-        slowest.add(found);
+        slowest.add(found.value, found);
     })?;
     finding.refuse_unknown()?;
-    let spans = slowest.into_sorted();
+    let spans: Vec<_> = slowest.into_sorted().collect();
     let mut inside = Inside::new(&log, &series, &spans, args.max_events);
     if args.max_events > 0 {
         inside.read(&log)?;

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use timeline::{Attached, FollowFrom, Source};
+use timeline_archive::has_archive_name;
 use timeline_latency::Condition;
 use timeline_reading::{Extent, Log};
 
@@ -217,8 +218,7 @@ fn refuse_unknown(args: &Args, source: &dyn Source, can_grow: bool) -> Result {
 /// is not waited for: nothing makes one that was meant.
 fn opened(args: &Args) -> Result<Option<Log>> {
     let path = args.target.path();
-    let is_archive = path.extension().is_some_and(|extension| extension == "tla");
-    let may_come = path != Path::new("-") && !is_archive && !path.exists();
+    let may_come = path != Path::new("-") && !has_archive_name(path) && !path.exists();
     if may_come && waiting::open_if_there(&args.target)?.is_none() {
         return Ok(None);
     }

@@ -90,7 +90,7 @@ pub fn each_duration(
         taken: vec![None; archive.units().len()],
     };
     let lost = archive.visit(Order::OldestFirst, None, &mut state);
-    if (wanted.goes_on)() {
+    if !(wanted.is_cancelled)() {
         state.release(None);
     }
     lost
@@ -191,7 +191,7 @@ impl State<'_, '_> {
 /// Takes rows out of blocks, and leaves those events to be made of which more is needed.
 impl UnitVisitor for State<'_, '_> {
     fn wants_unit(&mut self, unit: &UnitInfo) -> bool {
-        (self.wanted.goes_on)() && unit.may_have(&self.times)
+        !(self.wanted.is_cancelled)() && unit.may_have(&self.times)
     }
 
     fn take(
@@ -230,7 +230,7 @@ impl UnitVisitor for State<'_, '_> {
     }
 
     fn event(&mut self, event: Event) -> bool {
-        if !(self.wanted.goes_on)() {
+        if (self.wanted.is_cancelled)() {
             return false;
         }
         let time = event.time.map_or(0, u64::from);

@@ -18,10 +18,10 @@ pub fn each_event(
 ) {
     let measures = matcher.measures();
     let tells = |definition: &_| measures.iter().any(|one| one.concerns(definition));
-    let select = EdgeSelect::in_times(archive, wanted.times(), wanted.goes_on, tells);
+    let select = EdgeSelect::in_times(archive, wanted.times(), wanted.is_cancelled, tells);
     let (mut filter, mut ended) = (wanted.query.on(archive), Vec::new());
     for event in archive.events_by_time_where(Order::OldestFirst, Box::new(select)) {
-        if !(wanted.goes_on)() {
+        if (wanted.is_cancelled)() {
             return;
         }
         matcher.add(&event, |found| {

@@ -106,11 +106,11 @@ struct Unit {
 
 impl<'a> EdgeSelect<'a> {
     /// Those of some definitions, in units that may have events of some times in nanoseconds since
-    /// 1970. Reads no further unit once `goes_on` says that nobody waits for it.
+    /// 1970. Reads no further unit once `is_cancelled` says that nobody waits for it.
     pub fn in_times(
         archive: &'a Archive,
         times: Range<u64>,
-        goes_on: &'a dyn Fn() -> bool,
+        is_cancelled: &'a dyn Fn() -> bool,
         mut tells: impl FnMut(&Definition) -> bool + 'a,
     ) -> EdgeSelect<'a> {
         EdgeSelect {
@@ -118,7 +118,7 @@ impl<'a> EdgeSelect<'a> {
             filter: None,
             part_of: Box::new(move |definition| tells(definition).then_some(DurationPart::Any)),
             parts: HashMap::new(),
-            window: Window::Times(times, goes_on),
+            window: Window::Times(times, is_cancelled),
         }
     }
 
@@ -159,7 +159,7 @@ impl<'a> EdgeSelect<'a> {
     /// Whether what tells of durations is read of a unit.
     fn has_edges(&mut self, unit: &UnitInfo) -> bool {
         match &mut self.window {
-            Window::Times(times, goes_on) => unit.may_have(times) && goes_on(),
+            Window::Times(times, is_cancelled) => unit.may_have(times) && !is_cancelled(),
             Window::Ends(ends) => ends.has_edges(unit),
         }
     }

@@ -41,7 +41,7 @@ impl<'a> PartialPairing<'a> {
         let archive = self.archive;
         let edges = self.edges.get_or_insert_with(|| {
             let times = reach(archive, event)..u64::MAX;
-            let edges = EdgeSelect::in_times(archive, times, &|| true, is_edge);
+            let edges = EdgeSelect::in_times(archive, times, &|| false, is_edge);
             let edges = archive.events_by_time_where(Order::OldestFirst, Box::new(edges));
             edges.peekable()
         });

@@ -10,8 +10,8 @@ pub struct DurationRequest<'w> {
     pub query: &'w Query,
     /// Blocks are read from so many nanoseconds before the first end that is wanted.
     pub longest: u64,
-    /// Asked again and again: reading ends early when it returns false.
-    pub goes_on: &'w dyn Fn() -> bool,
+    /// Asked again and again: reading ends early when it says that nobody waits for the rest.
+    pub is_cancelled: &'w dyn Fn() -> bool,
 }
 
 impl<'w> DurationRequest<'w> {
@@ -20,7 +20,7 @@ impl<'w> DurationRequest<'w> {
         DurationRequest {
             query,
             longest: u64::MAX,
-            goes_on: &|| true,
+            is_cancelled: &|| false,
         }
     }
 

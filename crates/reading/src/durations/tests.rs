@@ -154,7 +154,7 @@ fn reading_ends_soon_when_nobody_wants_more() {
     let measures = [Measure::Spans("*".into())];
     let mut matcher = Matcher::new(&measures, &archive);
     let wanted = DurationRequest {
-        goes_on: &|| found.get() < 10,
+        is_cancelled: &|| found.get() >= 10,
         ..DurationRequest::new(&query)
     };
     each_duration(&archive, &mut matcher, &wanted, &mut |_, _| {

@@ -75,7 +75,8 @@ impl<'a> Filter<'a> {
         }
         if places.any() && !self.query.cores.is_empty() {
             let cores = columns.cores()?;
-            keep(places, |place| self.has_core(cores[place]));
+            let core = |place: usize| (cores[place] != u16::MAX).then_some(cores[place]);
+            keep(places, |place| self.has_core(core(place)));
         }
         let (first, last) = unit.unix;
         // No event of a unit without an unknown time has 0.

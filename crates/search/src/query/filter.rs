@@ -123,15 +123,14 @@ impl<'a> Filter<'a> {
     }
 
     fn is_on_core(&self, event: &Event) -> bool {
-        self.has_core(event.core)
+        self.has_core(event.known_core())
     }
 
-    pub(super) fn has_core(&self, core: u16) -> bool {
+    pub(super) fn has_core(&self, core: Option<u16>) -> bool {
         if self.query.cores.is_empty() {
             return true;
         }
-        // 0xffff is an unknown one.
-        let is_wanted = core != 0xffff && self.query.has_core(core);
+        let is_wanted = self.query.has_core(core);
         if is_wanted && !self.has_met_core.replace(true) {
             self.query.note_core();
         }

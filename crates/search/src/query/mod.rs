@@ -38,7 +38,7 @@ pub use range::{numbers, priorities};
 pub use unmet::NameRegistry;
 pub use zone::{local_now, local_zone};
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -91,6 +91,15 @@ impl Counter {
 }
 
 impl Query {
+    /// The same, of events in a range of times alone, in nanoseconds since 1970.
+    pub fn within(&self, times: Range<u64>) -> Query {
+        Query {
+            since: Some(self.since.unwrap_or(0).max(times.start)),
+            until: Some(self.until.unwrap_or(u64::MAX).min(times.end)),
+            ..self.clone()
+        }
+    }
+
     /// Whether every event is wanted.
     pub fn is_empty(&self) -> bool {
         self.categories.is_empty()

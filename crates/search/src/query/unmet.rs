@@ -173,14 +173,14 @@ impl Query {
     }
 
     /// Whether it asks for a core, or for none.
-    pub fn has_core(&self, core: u16) -> bool {
-        let mut ranges = self.cores.iter();
-        self.cores.is_empty() || ranges.any(|range| range.contains(&core.into()))
+    pub fn has_core(&self, core: Option<u16>) -> bool {
+        let has = |core: u16| self.cores.iter().any(|range| range.contains(&core.into()));
+        self.cores.is_empty() || core.is_some_and(has)
     }
 
     /// The cores that it names, if none of these is one of them, and no filter has met one.
     pub fn unknown_cores(&self, cores: &BTreeSet<u16>) -> Option<Unknown> {
-        if !self.lacks_core() || cores.iter().any(|core| self.has_core(*core)) {
+        if !self.lacks_core() || cores.iter().any(|core| self.has_core(Some(*core))) {
             return None;
         }
         let range = |range: &RangeInclusive<u32>| match (range.start(), range.end()) {

@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
+use timeline_archive::has_archive_name;
 
 /// Opens the file or directory at a path below a directory.
 ///
@@ -52,7 +53,7 @@ pub fn has_links(folder: &File) -> bool {
         .into_iter()
         .flatten()
         .flatten();
-    let mut archives = entries.filter(|entry| entry.path().extension() == Some("tla".as_ref()));
+    let mut archives = entries.filter(|entry| has_archive_name(&entry.path()));
     archives.any(|entry| !entry.file_type().is_ok_and(|kind| kind.is_file()))
 }
 

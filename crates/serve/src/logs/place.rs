@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use timeline_archive::{Archive, Result};
+use timeline_archive::{Archive, Result, has_archive_name};
 use timeline_search::{open_archive, open_archive_by};
 
 use super::containment::{open_in, path_of};
@@ -57,7 +57,7 @@ impl ArchivePlace {
                 let names = entries
                     .flatten()
                     .map(|entry| self.path.join(entry.file_name()));
-                let files = names.filter(|path| is_archive(path)).collect();
+                let files = names.filter(|path| has_archive_name(path)).collect();
                 let open = |path: &Path| match path.file_name() {
                     Some(name) => open_in(folder, name),
                     None => Err(io::ErrorKind::NotFound.into()),
@@ -86,7 +86,7 @@ impl ArchivePlace {
             return stamp.into_iter().collect();
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        let archives = entries.filter(|entry| is_archive(entry.file_name().as_ref()));
+        let archives = entries.filter(|entry| has_archive_name(entry.file_name().as_ref()));
         let stamp = |entry: fs::DirEntry| {
             let found = fs::metadata(entry.path()).ok()?;
             Some((entry.file_name(), FileState::of(&found)))
@@ -95,10 +95,6 @@ impl ArchivePlace {
         stamps.sort_by(|(left, _), (right, _)| left.cmp(right));
         stamps
     }
-}
-
-fn is_archive(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "tla")
 }
 
 /// The paths that lead through the descriptors of this process.

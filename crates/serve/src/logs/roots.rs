@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use timeline::internal::layout::MAGIC;
 use timeline::{Attached, is_former};
+use timeline_archive::has_archive_name;
 
 use super::containment::{has_links, open, open_in, path_of};
 use super::discovery::{LogKind, LogSource};
@@ -170,8 +171,7 @@ fn has_log(file: &File, path: &Path) -> bool {
     let mut beginning = [0; 8];
     // One that is shorter is no snapshot.
     let read = file.read_exact_at(&mut beginning, 0);
-    let is_archive = path.extension().is_some_and(|extension| extension == "tla");
-    is_archive || (read.is_ok() && beginning.starts_with(&MAGIC))
+    has_archive_name(path) || (read.is_ok() && beginning.starts_with(&MAGIC))
 }
 
 /// The log that is read at one path, and is named by another.

@@ -1,8 +1,8 @@
 //! Finds wanted events in pages, and lines by their times.
 
 use serde::Serialize;
-use timeline::{Order, Source};
-use timeline_search::{LineNumbers, Query};
+use timeline::Source;
+use timeline_search::{Query, numbered_events};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -63,19 +63,7 @@ pub fn page(
     let pages = pages_with(archive, query, Vec::new());
     let rest = version.rest(&index);
     let found = index.candidates_where((from, rest), |unit, places| pages.has(unit, places));
-    let (events, mut numbers) = match found {
-        Some(found) => {
-            let select = found.selection.into();
-            (
-                archive.events_by_time_where(Order::OldestFirst, select),
-                found.lines,
-            )
-        }
-        None => {
-            let numbers = LineNumbers::new(Order::OldestFirst);
-            (archive.events_by_time(Order::OldestFirst), numbers)
-        }
-    };
+    let (events, mut numbers) = numbered_events(archive, found);
     let (mut objects, mut filter) = (EventObjects::new(archive), query.on(archive));
     let mut page = EventPage {
         events: Vec::new(),

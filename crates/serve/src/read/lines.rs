@@ -1,8 +1,8 @@
 //! Finds events by the numbers of their lines.
 
 use serde::Serialize;
-use timeline::{Event, Order};
-use timeline_search::{Candidates, LineNumbers};
+use timeline::Event;
+use timeline_search::numbered_events;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -100,18 +100,7 @@ pub fn numbered<'v>(
         LineStart::Lines(wanted) => index.at_lines(wanted, rest),
         LineStart::Time(time) => index.from_time(time),
     };
-    let (events, mut numbers) = match candidates {
-        Some(Candidates {
-            selection, lines, ..
-        }) => {
-            let events = archive.events_by_time_where(Order::OldestFirst, selection.into());
-            (events, lines)
-        }
-        None => {
-            let numbers = LineNumbers::new(Order::OldestFirst);
-            (archive.events_by_time(Order::OldestFirst), numbers)
-        }
-    };
+    let (events, mut numbers) = numbered_events(archive, candidates);
     for event in events {
         cancel.check()?;
         let count = objects.lines(&event);

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use timeline::{Event, Order};
 use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, UnitInfo, UnitVisitor};
-use timeline_search::{Filter, LineNumbers, Needle, PageSelection, Query, SearchSelect};
+use timeline_search::{
+    Filter, LineNumbers, Needle, PageSelection, Query, SearchSelect, numbered_events,
+};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -103,8 +105,8 @@ pub fn search(
     if let Some(needle) = &wanted.needle {
         // The first hits of a text that is common come at once.
         let found = index.candidates(needle, Order::OldestFirst, Some(0));
-        let events = archive.events_by_time_where(Order::OldestFirst, found.selection.into());
-        if wanted.from == 0 && !search.scan(events, found.lines, AT_ONCE) {
+        let (events, numbers) = numbered_events(archive, Some(found));
+        if wanted.from == 0 && !search.scan(events, numbers, AT_ONCE) {
             return Ok(());
         }
         all.texts.push(needle.clone());
@@ -126,14 +128,7 @@ pub fn search(
             index.candidates_where(from, |unit, places| pages.has(unit, places))
         }
     };
-    let (selection, numbers) = match found {
-        Some(found) => (Some(found.selection), found.lines),
-        None => (None, LineNumbers::new(Order::OldestFirst)),
-    };
-    let events = match selection {
-        Some(selection) => archive.events_by_time_where(Order::OldestFirst, selection.into()),
-        None => archive.events_by_time(Order::OldestFirst),
-    };
+    let (events, numbers) = numbered_events(archive, found);
     if search.scan(events, numbers, u64::MAX) {
         search.progress.done = 1.0;
         if search.progress.found == 0 && wanted.from == 0 {

@@ -58,6 +58,9 @@ pub struct SummaryPage {
     is_loose: bool,
 }
 
+/// The core of a count, where that is not known. Counts are kept by the million.
+pub const UNKNOWN_CORE: u16 = u16::MAX;
+
 /// How many events of a page have a thread, a core and a category, all by their places in lists.
 #[derive(Debug, Clone, Copy)]
 pub struct PageCount {
@@ -218,11 +221,11 @@ impl Visitor for Builder<'_> {
             run.end(&mut self.summary);
             run.key = key;
         }
-        if event.time != 0 {
-            let time = (event.time, event.time);
+        if let Some(time) = event.time {
+            let time = (time, time);
             run.time = Some(run.time.map_or(time, |known| join(known, time)));
         }
-        run.count(thread, event.core, category);
+        run.count(thread, event.core.unwrap_or(UNKNOWN_CORE), category);
     }
 }
 

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::cancel::Cancel;
 use super::catalogue::ThreadObject;
 use super::names::{NameNumbers, NameTable};
-use super::summary::LogSummary;
+use super::summary::{LogSummary, UNKNOWN_CORE};
 use super::unmatched::unmatched;
 use crate::error::{Error, Result};
 use crate::logs::Version;
@@ -219,7 +219,7 @@ fn rows(names: &NameTable, by_core: bool, parts: &Parts) -> Vec<TrackRow> {
         let thread = ThreadObject::new(known_thread, tid, count);
         TrackRow {
             key: number.to_string(),
-            core: (by_core && *number != u32::from(u16::MAX)).then_some(*number as u16),
+            core: (by_core && *number != u32::from(UNKNOWN_CORE)).then_some(*number as u16),
             thread,
             cells: cells.iter().map(cell).collect(),
         }
@@ -247,9 +247,7 @@ fn exact(
     parts: &mut Parts,
     cancel: &Cancel,
 ) -> Result<NameTable> {
-    let mut query = asked.query.clone();
-    query.since = Some(query.since.unwrap_or(0).max(parts.from));
-    query.until = Some(query.until.unwrap_or(u64::MAX).min(parts.to));
+    let query = asked.query.within(parts.from..parts.to);
     let mut exact = Exact {
         by_core: asked.by_core,
         numbers: NameNumbers::new(&version.archive, names),
@@ -269,17 +267,17 @@ struct Exact<'a, 'p> {
 
 impl Visitor for Exact<'_, '_> {
     fn event(&mut self, _: EventOrigin, event: EventSummary) {
-        if event.time < self.parts.from || event.time >= self.parts.to {
+        let range = self.parts.from..self.parts.to;
+        let Some(time) = event.time.filter(|time| range.contains(time)) else {
             return;
-        }
+        };
         let row = match self.by_core {
-            true => event.core.into(),
+            true => event.core.unwrap_or(UNKNOWN_CORE).into(),
             false => self.numbers.thread(event.thread),
         };
         let kind = self.numbers.kind(event.definition);
         let category = self.numbers.names.category(kind);
-        let part = self.parts.of(event.time);
-        self.parts
-            .add(row, part, 1, category, (event.time, event.time));
+        let part = self.parts.of(time);
+        self.parts.add(row, part, 1, category, (time, time));
     }
 }

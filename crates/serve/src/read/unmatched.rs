@@ -7,7 +7,7 @@ use timeline_reading::unknown_among;
 use timeline_search::Query;
 
 use super::cancel::Cancel;
-use super::summary::LogSummary;
+use super::summary::{LogSummary, UNKNOWN_CORE};
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -30,7 +30,7 @@ pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Ve
     });
     let threads: Vec<Thread> = threads.collect();
     let cores = summary.all_entries().map(|entry| entry.core);
-    let cores: BTreeSet<u16> = cores.filter(|core| *core != u16::MAX).collect();
+    let cores: BTreeSet<u16> = cores.filter(|core| *core != UNKNOWN_CORE).collect();
     let unknown = unknown_among(query, &definitions, &threads, &cores);
     Ok(unknown.iter().map(ToString::to_string).collect())
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use timeline::internal::files;
 
 use crate::error::{Error, Result};
+use crate::format::file_name::has_archive_name;
 use crate::format::frame::{Frames, MAX_RECORD, Part};
 use crate::read::file::open::{identity_of, open, open_again};
 use crate::read::file::stamp::Stamp;
@@ -371,7 +372,7 @@ pub(crate) fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in files::read_dir(folder).map_err(fail)? {
         let path = entry.map_err(fail)?.path();
-        if path.extension().is_some_and(|extension| extension == "tla") && path.is_file() {
+        if has_archive_name(&path) && path.is_file() {
             files.push(path);
         }
     }

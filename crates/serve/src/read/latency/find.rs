@@ -28,12 +28,10 @@ pub struct DurationFilter {
 impl DurationFilter {
     /// The filters with the range.
     fn query(&self) -> Query {
-        let mut query = self.query.clone();
-        if let Some((from, to)) = self.range {
-            query.since = Some(query.since.unwrap_or(0).max(from));
-            query.until = Some(query.until.unwrap_or(u64::MAX).min(to));
+        match self.range {
+            Some((from, to)) => self.query.within(from..to),
+            None => self.query.clone(),
         }
-        query
     }
 }
 
@@ -75,7 +73,7 @@ pub fn each_duration(
     let mut matcher = Matcher::new(&asked.measures, &version.archive);
     let wanted = DurationRequest {
         longest: LONGEST,
-        goes_on: &|| !is_enough.get() && !cancel.is_set(),
+        is_cancelled: &|| is_enough.get() || cancel.is_set(),
         ..DurationRequest::new(&query)
     };
     let mut found = |series: &[Series], found: Measurement| {
@@ -103,7 +101,7 @@ pub fn each_event(
     let mut matcher = Matcher::new(&asked.measures, archive);
     let wanted = DurationRequest {
         longest: LONGEST,
-        goes_on: &|| !cancel.is_set(),
+        is_cancelled: &|| cancel.is_set(),
         ..DurationRequest::new(&query)
     };
     timeline_reading::each_event(archive, &mut matcher, &wanted, each);

@@ -3,11 +3,10 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use timeline_latency::Series;
-use timeline_reading::json;
+use timeline_reading::{Longest, json};
 use utoipa::ToSchema;
 
 use super::find::{DurationFilter, each_duration, id, unknown};
-use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;

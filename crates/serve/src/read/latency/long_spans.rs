@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use timeline::{Event, Source, ThreadRef};
 use timeline_latency::{Matcher, Measure, Measurement, Open, Series};
+use timeline_reading::Longest;
 
 use super::find::{DurationFilter, LONGEST, each_event, id, span};
-use super::longest::Longest;
 use super::spans::{Bar, KEYED, OPEN, SpanQuery, Spans};
 use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
 use crate::read::names::{NameNumbers, NameTable};
+use crate::read::summary::UNKNOWN_CORE;
 
 /// So many are kept, the longest: 8 MiB.
 const MOST: usize = 200_000;
@@ -43,8 +44,8 @@ struct LongSpan {
     depth: usize,
     flags: u8,
     thread: u32,
-    /// The core on which it ended; 0xffff if that is not known.
-    core: u16,
+    /// The core on which it ended.
+    core: Option<u16>,
 }
 
 /// The long spans that were found last, of this version of a log or of one before.
@@ -118,7 +119,7 @@ impl LongSpans {
                     depth: found.depth,
                     flags: if found.key.is_some() { KEYED } else { 0 },
                     thread: numbers.thread((found.thread, found.tid)),
-                    core: event.core,
+                    core: event.known_core(),
                 };
                 longest.add(found.value, span);
             }
@@ -146,7 +147,7 @@ impl LongSpans {
                 depth,
                 flags: OPEN,
                 thread: numbers.thread(thread),
-                core: u16::MAX,
+                core: None,
             };
             longest.add(end - one.begin, span);
         }
@@ -171,7 +172,7 @@ impl LongSpans {
                 continue;
             }
             let row = match asked.by_core {
-                true => span.core.into(),
+                true => span.core.unwrap_or(UNKNOWN_CORE).into(),
                 false => span.thread,
             };
             let length = span.end - span.begin;

@@ -1,16 +1,15 @@
 //! Finds durations, and makes of them what pictures of latency show.
 //!
-//! `find` finds the durations that are asked for; `bins` counts those of a column of a picture, and
-//! `longest` keeps the longest. `durations` sums them up, `list` lists them, and `spans` are those
-//! that tracks show as bars, and `long_spans` those of them that are found in all of a log. Each
-//! module uses only those named before it.
+//! `find` finds the durations that are asked for, and `bins` counts those of a column of a picture.
+//! `durations` sums them up, `list` lists them, and `spans` are those that tracks show as bars, and
+//! `long_spans` those of them that are found in all of a log. Each module uses only those named
+//! before it.
 
 mod bins;
 mod durations;
 mod find;
 mod list;
 mod long_spans;
-mod longest;
 mod spans;
 
 pub use durations::{DurationQuery, Durations, durations};

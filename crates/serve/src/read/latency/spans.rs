@@ -6,16 +6,17 @@ use serde::Serialize;
 use timeline::internal::Edge;
 use timeline::{Definition, Source};
 use timeline_latency::{Measure, Series};
+use timeline_reading::Longest;
 use timeline_search::Query;
 use utoipa::ToSchema;
 
 use super::find::{DurationFilter, LONGEST, each_event, id};
-use super::longest::Longest;
 use crate::error::Result;
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
 use crate::read::catalogue::ThreadObject;
 use crate::read::names::{NameNumbers, NameTable};
+use crate::read::summary::UNKNOWN_CORE;
 
 /// The number of the series, the begin, the end, the depth, and the sum of [`KEYED`] and [`OPEN`].
 pub(super) type SpanTuple = (usize, i64, i64, usize, u8);
@@ -120,7 +121,7 @@ pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Sp
                 continue;
             }
             let row = match asked.by_core {
-                true => event.core.into(),
+                true => event.known_core().unwrap_or(UNKNOWN_CORE).into(),
                 false => numbers.thread((found.thread, found.tid)),
             };
             let (begin, end) = (since(found.begin), since(found.end));
@@ -157,7 +158,7 @@ impl Spans {
             let tid = logger.map_or(0, |logger| logger.tid);
             SpanRow {
                 thread: ThreadObject::new(thread, tid, spans.len() as u64),
-                core: (asked.by_core && number != u32::from(u16::MAX)).then_some(number as u16),
+                core: (asked.by_core && number != u32::from(UNKNOWN_CORE)).then_some(number as u16),
                 spans,
             }
         };

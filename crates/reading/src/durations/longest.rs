@@ -2,7 +2,19 @@
 
 use std::cmp::Reverse;
 
-/// The longest; of equal ones, those that came first.
+/// The longest; of equal ones, those that came first. It uses memory for twice as many as it keeps.
+///
+/// # Example
+/// ```
+/// use timeline_reading::Longest;
+///
+/// let mut longest = Longest::new(2);
+/// for (nanoseconds, of) in [(5, "a"), (9, "b"), (7, "c")] {
+///     longest.add(nanoseconds, of);
+/// }
+/// assert_eq!(longest.count, 3);
+/// assert_eq!(longest.into_sorted().collect::<Vec<_>>(), ["b", "c"]);
+/// ```
 pub struct Longest<T> {
     most: usize,
     kept: Vec<(u64, T)>,
@@ -20,10 +32,11 @@ impl<T> Longest<T> {
         }
     }
 
+    /// Takes the next one.
     pub fn add(&mut self, value: u64, of: T) {
         self.count += 1;
         self.kept.push((value, of));
-        if self.kept.len() >= 2 * self.most + 16 {
+        if self.kept.len() >= self.most.saturating_mul(2).saturating_add(16) {
             self.shrink();
         }
     }
