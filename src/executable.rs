@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::event::FileVersion;
-use crate::ring::executables::Joined;
+use crate::ring::executables::JoinedProcess;
 use crate::ring::life::{Liveness, ProcessView};
 use crate::shm::open_regular;
 
@@ -20,7 +20,7 @@ pub const MAX_EXECUTABLE: u64 = 2 << 30;
 /// The SHA-1 of the executable of a process, if it can still be found.
 ///
 /// This reads all of the file, which may take a second.
-pub fn sha1_of(joined: &Joined) -> Option<[u8; 20]> {
+pub fn sha1_of(joined: &JoinedProcess) -> Option<[u8; 20]> {
     let wanted = joined.version?;
     let path = joined.executable.as_ref()?.path.as_str();
     let view = ProcessView::here();

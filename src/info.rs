@@ -86,7 +86,7 @@ pub struct Info {
     /// Entries that there is room for in all.
     pub important_capacity: u32,
     /// Events that could not be logged.
-    pub dropped: Dropped,
+    pub dropped: DropCounts,
     /// Threads that have ever logged.
     pub threads: u64,
     /// Of how many of them the timeline remembers the names and the process; those that ended first
@@ -125,7 +125,7 @@ pub struct Info {
 
 /// Events that could not be logged, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Dropped {
+pub struct DropCounts {
     /// Logged by a signal handler that interrupted a log call of its own thread.
     pub interrupted: u64,
     /// Logged by a thread for which no lane was free.
@@ -154,7 +154,7 @@ pub struct Dropped {
     pub closed: u64,
 }
 
-impl Dropped {
+impl DropCounts {
     /// The sum of all reasons.
     pub fn total(&self) -> u64 {
         [
@@ -255,9 +255,9 @@ fn count(segment: &TimelineMapping, field: fn(&Header) -> &AtomicU64) -> u64 {
     segment.map.header().field(field).load(Ordering::Relaxed)
 }
 
-fn dropped(segment: &TimelineMapping) -> Dropped {
+fn dropped(segment: &TimelineMapping) -> DropCounts {
     let count = |field| count(segment, field);
-    Dropped {
+    DropCounts {
         interrupted: count(|header| &header.dropped_interrupted),
         no_lane: count(|header| &header.dropped_no_lane),
         not_joined: count(|header| &header.dropped_not_joined),

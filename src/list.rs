@@ -13,7 +13,7 @@ const PAGE: u64 = 4096;
 
 /// A timeline found by [`list`].
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedTimeline {
     /// The name to open it by: `/timeline`.
     pub name: String,
     /// Its state, or the error of reading it. An `Io` error with a refusal names the owner.
@@ -29,8 +29,8 @@ pub struct Listed {
 ///
 /// # Errors
 /// `Io` if shared memory cannot be listed.
-pub fn list() -> Result<Vec<Listed>> {
-    let listed = |(name, attached): (String, Result<Attached>)| Listed {
+pub fn list() -> Result<Vec<ListedTimeline>> {
+    let listed = |(name, attached): (String, Result<Attached>)| ListedTimeline {
         name,
         state: attached.and_then(|attached| attached.brief_info()),
     };

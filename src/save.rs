@@ -30,7 +30,7 @@ use crate::source::{self, Event, Groups, RingContents};
 
 /// The result of saving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveTotals {
     /// Length of the file. It can take less space on the disk, because it has holes.
     pub bytes: u64,
     /// Events in it.
@@ -59,7 +59,7 @@ pub(crate) fn save(
     file: &Path,
     wanted: Option<EventFilter>,
     digests: &[Digest],
-) -> Result<Saved> {
+) -> Result<SaveTotals> {
     let replacement = Replacement::of(file)?;
     refuse_long(segment, file)?;
     replacement.write(|out| whole(segment, out, wanted, digests))
@@ -67,7 +67,7 @@ pub(crate) fn save(
 
 /// Saves all events of a timeline that this process may write to. It looks at the clock before,
 /// where there are events that need it: see src/attached/times.rs.
-pub(crate) fn save_own(segment: &TimelineMapping, file: &Path) -> Result<Saved> {
+pub(crate) fn save_own(segment: &TimelineMapping, file: &Path) -> Result<SaveTotals> {
     let begin_of_newest = segment.stretches().and_then(|it| it.begin_of_newest());
     if RingContents::of(&segment.ring).newest > begin_of_newest {
         segment.look_at_clock();
@@ -81,7 +81,7 @@ pub(crate) fn save_new(
     segment: &TimelineMapping,
     file: &Path,
     digests: &[Digest],
-) -> Result<Saved> {
+) -> Result<SaveTotals> {
     let new = NewFile::at(file).map_err(|e| Error::io("create", file, e))?;
     refuse_long(segment, file)?;
     let written = whole(segment, new.file(), None, digests);
@@ -108,7 +108,7 @@ fn whole(
     out: &File,
     wanted: Option<EventFilter>,
     digests: &[Digest],
-) -> std::io::Result<Saved> {
+) -> std::io::Result<SaveTotals> {
     let mut snapshot = Snapshot {
         segment,
         out,
@@ -153,7 +153,7 @@ struct CopiedImportant {
 }
 
 impl Snapshot<'_> {
-    fn write(&mut self) -> std::io::Result<Saved> {
+    fn write(&mut self) -> std::io::Result<SaveTotals> {
         let geometry = &self.segment.geometry;
         self.out.set_len(geometry.total)?;
         // All but the entries, which are looked after as they are written.
@@ -180,7 +180,7 @@ impl Snapshot<'_> {
         // After the events: the text of each was stored before it was logged.
         self.region(self.segment.definitions.interned.in_use())?;
         self.header(&chunks, defined, used, important.end)?;
-        Ok(Saved {
+        Ok(SaveTotals {
             bytes: geometry.total,
             events: events + important.events,
             left_out: left_out + important.left_out,

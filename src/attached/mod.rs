@@ -1,11 +1,11 @@
 //! A timeline attached read-only: in use, left behind or saved.
 //!
-//! frames.rs names addresses in call stacks, joined.rs and processes.rs say who joined with which
-//! executables, and times.rs has the times of events.
+//! frames.rs names addresses in call stacks, joined_processes.rs and processes.rs say who joined
+//! with which executables, and times.rs has the times of events.
 
 #[cfg(feature = "symbols")]
 mod frames;
-mod joined;
+mod joined_processes;
 mod processes;
 mod times;
 
@@ -22,7 +22,7 @@ use crate::layout::DEFAULT_STRING_TABLE;
 use crate::lifecycle;
 use crate::ring::system_names::SystemNames;
 use crate::ring::threads::{self, Thread};
-use crate::save::{self, Saved};
+use crate::save::{self, SaveTotals};
 use crate::segment::TimelineMapping;
 use crate::shm::{self, Name, SharedFile};
 use crate::source::{
@@ -367,7 +367,7 @@ impl Attached {
     ///
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
-    pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
+    pub fn save(&self, file: impl AsRef<Path>) -> Result<SaveTotals> {
         self.keep_clock();
         save::save(
             &self.segment,
@@ -397,7 +397,7 @@ impl Attached {
     /// # timeline::unlink(path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save_new(&self, file: impl AsRef<Path>) -> Result<Saved> {
+    pub fn save_new(&self, file: impl AsRef<Path>) -> Result<SaveTotals> {
         self.keep_clock();
         save::save_new(
             &self.segment,
@@ -436,7 +436,7 @@ impl Attached {
         &self,
         file: impl AsRef<Path>,
         is_wanted: impl FnMut(&Event) -> bool,
-    ) -> Result<Saved> {
+    ) -> Result<SaveTotals> {
         self.keep_clock();
         let wanted: save::EventFilter = Box::new(is_wanted);
         save::save(

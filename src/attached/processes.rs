@@ -9,7 +9,7 @@ use crate::event::FileVersion;
 #[cfg(feature = "digests")]
 use crate::executable;
 use crate::layout::Geometry;
-use crate::ring::executables::{self, Joined, ProcessExecutable};
+use crate::ring::executables::{self, JoinedProcess, ProcessExecutable};
 use crate::ring::threads::ThreadEntry;
 use crate::segment::TimelineMapping;
 use crate::shm::Mapping;
@@ -30,7 +30,7 @@ pub struct ProcessCache {
 struct ProcessTable {
     /// How many had joined then.
     joins: Option<u64>,
-    table: Vec<Joined>,
+    table: Vec<JoinedProcess>,
     /// The last one that was looked for in vain: it may have been joining.
     missed: u32,
 }
@@ -54,7 +54,7 @@ impl ProcessCache {
             known.joins = Some(joins);
         }
         let (identity, pid) = (thread.process, thread.thread.pid);
-        let find = |table: &[Joined]| {
+        let find = |table: &[JoinedProcess]| {
             let found = executables::find(table, identity, pid, thread.start)?;
             Some(found.executable.clone())
         };
@@ -76,7 +76,7 @@ impl ProcessCache {
             return Vec::new();
         }
         let table = executables::table(&segment.map, &segment.geometry);
-        let of = |joined: &Joined| Some((joined.identity, self.sha1(joined)?));
+        let of = |joined: &JoinedProcess| Some((joined.identity, self.sha1(joined)?));
         table.iter().filter_map(of).collect()
     }
 
@@ -87,7 +87,7 @@ impl ProcessCache {
 
     /// The SHA-1 of the executable of a process, which is looked up once for each file.
     #[cfg(feature = "digests")]
-    pub fn sha1(&self, joined: &Joined) -> Option<[u8; 20]> {
+    pub fn sha1(&self, joined: &JoinedProcess) -> Option<[u8; 20]> {
         let path = joined.executable.as_ref()?.path.clone();
         let key = (path, joined.version?);
         if let Some(known) = lock(&self.digests).get(&key) {

@@ -26,7 +26,7 @@ pub struct ProcessExecutable {
 
 /// A process that writes to a timeline, or wrote to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joined {
+pub struct JoinedProcess {
     /// The number that it has in the timeline.
     pub identity: u32,
     /// Its id in its own pid namespace.
@@ -45,7 +45,7 @@ pub struct Joined {
     pub(crate) process: KernelProcess,
 }
 
-impl Joined {
+impl JoinedProcess {
     /// Whether a thread of this process may have begun at these ticks.
     fn had(&self, pid: u32, start: u64) -> bool {
         self.pid == pid && self.joined <= start && self.left.is_none_or(|left| start <= left)
@@ -70,7 +70,7 @@ pub fn joins(map: &Mapping) -> u64 {
 }
 
 /// All processes in the table.
-pub fn table(map: &Mapping, geometry: &Geometry) -> Vec<Joined> {
+pub fn table(map: &Mapping, geometry: &Geometry) -> Vec<JoinedProcess> {
     let region = geometry.process();
     let mut copies = [
         vec![0; region.length as usize],
@@ -90,7 +90,7 @@ pub fn table(map: &Mapping, geometry: &Geometry) -> Vec<Joined> {
     joined.collect()
 }
 
-fn read(copy: &[u8], again: &Process) -> Option<Joined> {
+fn read(copy: &[u8], again: &Process) -> Option<JoinedProcess> {
     // Relaxed, here and below: copies, which are not shared; `table` has ordered how they were
     // read.
     let record = &Process::of(copy);
@@ -110,7 +110,7 @@ fn read(copy: &[u8], again: &Process) -> Option<Joined> {
     });
     // Relaxed: the copy is not shared.
     let pid = record.pid.load(Ordering::Relaxed);
-    Some(Joined {
+    Some(JoinedProcess {
         identity,
         pid,
         name: text(&load_bytes(&record.name)),
@@ -141,14 +141,20 @@ fn text(bytes: &[u8]) -> String {
 /// The process with that identity, or else the one with this id that may have had a thread since
 /// these ticks. In a pid namespace an id is one process at a time: the last that joined before. Of
 /// several namespaces, nobody knows which it was.
-pub fn find(table: &[Joined], identity: u32, pid: u32, start: u64) -> Option<&Joined> {
+pub fn find(
+    table: &[JoinedProcess],
+    identity: u32,
+    pid: u32,
+    start: u64,
+) -> Option<&JoinedProcess> {
     if identity != 0 {
         return table.iter().find(|joined| joined.identity == identity);
     }
     let fitting = || table.iter().filter(|joined| joined.had(pid, start));
     let last = fitting().max_by_key(|joined| joined.joined)?;
-    let namespace = |joined: &Joined| joined.process.pid_namespace;
-    let is_former = |other: &Joined| namespace(other) != 0 && namespace(other) == namespace(last);
+    let namespace = |joined: &JoinedProcess| joined.process.pid_namespace;
+    let is_former =
+        |other: &JoinedProcess| namespace(other) != 0 && namespace(other) == namespace(last);
     fitting()
         .all(|other| other.identity == last.identity || is_former(other))
         .then_some(last)

@@ -60,8 +60,8 @@
 //!
 //! writer.rs and reader.rs are the two halves, over the trait [`Storage`]: memory.rs is shared
 //! memory behind it, or a file that is read, and plain.rs is for tests. cut/ makes consistent cuts,
-//! important.rs keeps events that nothing overwrites, and pending.rs is an event to be logged.
-//! rseq/ is the hot path, and log/ what it cannot do.
+//! important.rs keeps events that nothing overwrites, and pending_event.rs is an event to be
+//! logged. rseq/ is the hot path, and log/ what it cannot do.
 //!
 //! Who writes: local.rs has the states of a thread, handle.rs the handles of a process,
 //! statement_events.rs what a statement knows of them. lanes.rs has the owners of lanes, threads.rs
@@ -97,7 +97,7 @@ pub mod log;
 #[cfg(not(loom))]
 pub mod memory;
 #[cfg(not(loom))]
-pub mod pending;
+pub mod pending_event;
 #[cfg(all(test, not(loom)))]
 pub mod plain;
 #[cfg(not(loom))]

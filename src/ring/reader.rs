@@ -40,7 +40,7 @@ impl Chunk {
 
 /// The chunk was taken for new entries while it was read.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Overwritten;
+pub struct OverwrittenChunk;
 
 /// Inspects a chunk. `None` if it was never written, or was taken and left empty.
 ///
@@ -103,14 +103,14 @@ pub fn copy<S: Storage>(
     seen: &Chunk,
     from: u32,
     out: &mut Vec<Entry>,
-) -> Result<(), Overwritten> {
+) -> Result<(), OverwrittenChunk> {
     let start = out.len();
     // The count came with Acquire; the check below tells whether the entries still belong to it.
     let end = seen.count.min(ring.chunk_entries());
     ring.entries(seen.chunk, from..end, out);
     if !is_still(ring, seen) {
         out.truncate(start);
-        return Err(Overwritten);
+        return Err(OverwrittenChunk);
     }
     Ok(())
 }

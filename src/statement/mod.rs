@@ -63,7 +63,7 @@ pub use crate::timeline::{ON, Timeline};
 /// and allocates. After that it takes no lock, allocates nothing and does not wait, and may run in
 /// a signal handler; it knows every timeline and priority that it has met, for as long as the
 /// timeline is open. If the event cannot be defined, its events are dropped and counted
-/// ([`Dropped::undefined`](crate::Dropped::undefined)). If the reason may pass (a lock, the
+/// ([`DropCounts::undefined`](crate::DropCounts::undefined)). If the reason may pass (a lock, the
 /// system), one run in 1,024 tries again, in a handler as well; a full table stays full.
 ///
 /// In generic code, each set of types is an event of its own.

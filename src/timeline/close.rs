@@ -24,7 +24,7 @@ impl Timeline {
     }
 
     /// Tells a closed timeline how many events came after that
-    /// ([`Dropped::closed`](crate::Dropped::closed)), if it is still at its name.
+    /// ([`DropCounts::closed`](crate::DropCounts::closed)), if it is still at its name.
     pub fn tell_of_late_events(&self) {
         self.log.tell_of_late_events();
     }

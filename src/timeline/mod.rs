@@ -28,10 +28,10 @@ use crate::event::{
 use crate::layout::MAX_ARGUMENTS;
 use crate::layout::words::FLAG_BACKTRACE;
 use crate::ring::handle::HandleIndex;
-use crate::ring::log::{NotNamed, RingLog};
+use crate::ring::log::{NamingError, RingLog};
 use crate::ring::processes;
 use crate::ring::threads::ThreadNames;
-use crate::save::{self, Saved};
+use crate::save::{self, SaveTotals};
 use crate::segment::TimelineMapping;
 use crate::shm::{self, LockFile, SharedFile};
 
@@ -307,9 +307,8 @@ impl Timeline {
     }
 
     /// Counts an event that was dropped because its call site could not be defined
-    /// ([`Dropped::undefined`](crate::Dropped::undefined)), if the level or any rule may have it
-    /// logged.
-    /// Takes no lock and makes no system call; safe in signal handlers.
+    /// ([`DropCounts::undefined`](crate::DropCounts::undefined)), if the level or any rule may have
+    /// it logged. Takes no lock and makes no system call; safe in signal handlers.
     pub fn dropped_undefined(&self, priority: Priority) {
         if self.control.segment().definitions.may_allow(priority) {
             self.log.undefined();
@@ -435,7 +434,7 @@ impl Timeline {
     ///
     /// # Errors
     /// `Io`, for lack of space as well. Then an existing file stays as it was.
-    pub fn save(&self, file: impl AsRef<Path>) -> Result<Saved> {
+    pub fn save(&self, file: impl AsRef<Path>) -> Result<SaveTotals> {
         save::save_own(self.control.segment(), file.as_ref())
     }
 
@@ -480,9 +479,9 @@ impl Timeline {
         named.map_err(|reason| {
             let path = self.path().to_path_buf();
             match reason {
-                NotNamed::Interrupted => Error::ThreadBusy { path },
-                NotNamed::NotJoined => Error::ThreadNotJoined { path },
-                NotNamed::NoRecord => Error::ThreadTableFull {
+                NamingError::Interrupted => Error::ThreadBusy { path },
+                NamingError::NotJoined => Error::ThreadNotJoined { path },
+                NamingError::NoRecord => Error::ThreadTableFull {
                     path,
                     limit: self.control.segment().geometry.threads,
                 },

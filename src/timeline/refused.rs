@@ -11,7 +11,7 @@ const MESSAGE: &str = "statement at $place:str logs nothing: $why:str";
 
 impl Timeline {
     /// Counts an event that was dropped because the definition of its call site was refused
-    /// ([`Dropped::refused`](crate::Dropped::refused)), if the level or any rule may have it
+    /// ([`DropCounts::refused`](crate::DropCounts::refused)), if the level or any rule may have it
     /// logged.
     /// Takes no lock and makes no system call; safe in signal handlers.
     pub fn dropped_refused(&self, priority: Priority) {

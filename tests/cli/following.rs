@@ -7,7 +7,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use timeline::Priority;
-use timeline_archive::Watched;
+use timeline_archive::WatchMark;
 
 use crate::command::*;
 use crate::support::Name;
@@ -266,7 +266,7 @@ fn a_recorder_is_told_while_somebody_follows_its_archive() {
         eventually("the beginning of an archive", || {
             run(&["dump", &path]).stdout.contains("tcp(3)")
         });
-        let watched = Watched::new(path.as_ref());
+        let watched = WatchMark::new(path.as_ref());
         let every = ["histogram", "--follow", "--every", "example.processed"];
         for words in [&["tail", "-n", "1"][..], &every] {
             assert!(!watched.is_now(), "{words:?}");

@@ -46,6 +46,7 @@ mod mixture;
 mod namespaces;
 mod newcomer;
 mod off;
+mod page_names;
 mod queries;
 mod rates;
 mod reading;

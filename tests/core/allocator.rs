@@ -17,10 +17,10 @@ pub fn interrupted() -> bool {
     INSIDE.get()
 }
 
-struct Watched;
+struct WatchMark;
 
 // SAFETY: all is done by the system's allocator.
-unsafe impl GlobalAlloc for Watched {
+unsafe impl GlobalAlloc for WatchMark {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         // SAFETY: the contract of this function.
@@ -44,4 +44,4 @@ fn inside<T>(f: impl FnOnce() -> T) -> T {
 }
 
 #[global_allocator]
-static WATCHED: Watched = Watched;
+static WATCHED: WatchMark = WatchMark;

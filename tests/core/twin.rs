@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc;
 
 use proptest::prelude::*;
-use timeline::{Dropped, Event, Follow, FollowFrom, Order, Timeline};
+use timeline::{DropCounts, Event, Follow, FollowFrom, Order, Timeline};
 
 use crate::support::{
     Name, Random, arguments, attach, checked, cpus, define, in_process_without_rseq, naive, rseq,
@@ -274,7 +274,7 @@ fn what_claims_to_be_from_the_future_is_overwritten_in_its_turn() {
             event.args[1] < 3 * ENTRIES as i64
         });
         assert!(old.count() < 128, "they stay");
-        assert_eq!(attached.info().dropped, Dropped::default());
+        assert_eq!(attached.info().dropped, DropCounts::default());
     }
 }
 

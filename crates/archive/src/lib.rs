@@ -21,7 +21,7 @@ pub mod limits {
         MAX_ARGS, MAX_COLUMNS, MAX_EVENTS, MAX_EXPANDED, MAX_EXPANSION, MAX_PAYLOAD,
     };
     pub use crate::format::frame::MAX_RECORD;
-    pub use crate::format::stored::MOST_REPEATED as MAX_REPEATED;
+    pub use crate::format::storage::MOST_REPEATED as MAX_REPEATED;
     pub use crate::read::open::archive::SHOWN as SHOWN_SYMBOL;
     pub use crate::read::units::ordered::{ADDRESSES as SHOWN_ADDRESSES, PAYLOAD as SHOWN_PAYLOAD};
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
@@ -46,7 +46,7 @@ pub use read::choice::columns::{BlockColumns, ShapeValues};
 pub use read::choice::select::{Places, Select};
 pub use read::choice::value_column::ValueColumn;
 pub use read::choice::visitor::UnitVisitor;
-pub use read::copy::filtered::FilteredTotals;
+pub use read::copy::filtered_copy::FilteredTotals;
 pub use read::copy::repair::CopyTotals;
 pub use read::file::bytes::ArchiveBytes;
 pub use read::loss::coverage::Hole;
@@ -65,6 +65,6 @@ pub use record::output::FileChange;
 pub use record::output::{ArchiveOutput, OutputTrouble};
 pub use record::output::{Fsync, Keeping};
 pub use record::recorder::{Recorder, Totals};
-pub use record::watched::Watched;
+pub use record::watch_mark::WatchMark;
 pub use write::lines::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
 pub use write::writer::{Form, Writer};

@@ -4,7 +4,7 @@ use std::mem;
 use std::time::{Duration, Instant};
 
 use timeline::Event;
-use timeline_archive::{Archive, ArchiveFollow, Watched};
+use timeline_archive::{Archive, ArchiveFollow, WatchMark};
 use timeline_latency::intervals::Lack;
 
 use crate::failure::Result;
@@ -19,7 +19,7 @@ const RENEW: Duration = Duration::from_secs(1);
 /// them at once while somebody has this.
 pub struct GrowthReader<'a> {
     follow: Box<ArchiveFollow<'a>>,
-    watched: Watched,
+    watched: WatchMark,
     /// When the recorder was told last.
     told_at: Option<Instant>,
     /// What was told of places that nobody can count, of bytes, of files and of entries.
@@ -31,7 +31,7 @@ impl<'a> GrowthReader<'a> {
     pub fn of(archive: &'a Archive) -> Result<GrowthReader<'a>> {
         let follow = Box::new(archive.follow()?);
         Ok(GrowthReader {
-            watched: Watched::new(follow.path()),
+            watched: WatchMark::new(follow.path()),
             follow,
             told_at: None,
             told: [0; 4],

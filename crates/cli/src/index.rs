@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::format::{Bytes, percent, things};
 use crate::indexing;
 use crate::output;
-use crate::signals::{Signals, Woken};
+use crate::signals::{Signals, WakeReason};
 use crate::target::Target;
 use crate::verb::Verb;
 
@@ -164,7 +164,7 @@ fn follow(args: &Args) -> Result<(Archive, IndexCoverage)> {
         // More may have been recorded since it was opened: it is looked at once more.
         is_last |= !archive.is_recorded();
         // A signal is noticed where the archive was opened, which says what its index has.
-        if signals.wait(pause) == Woken::OutputClosed {
+        if signals.wait(pause) == WakeReason::OutputClosed {
             return Err(Failure::ClosedPipe);
         }
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 use timeline::dump::is_printable;
-use timeline::{Info, Listed};
+use timeline::{Info, ListedTimeline};
 use timeline_reading::json::write_line;
 
 use crate::args::Example;
@@ -111,7 +111,7 @@ pub fn is_shown(c: char) -> bool {
     (is_printable(c) || c == '\n') && c != char::REPLACEMENT_CHARACTER
 }
 
-fn row(timeline: &Listed, theme: &Theme) -> Vec<Cell> {
+fn row(timeline: &ListedTimeline, theme: &Theme) -> Vec<Cell> {
     let name = Cell::new(theme.name, &timeline.name);
     let info = match &timeline.state {
         Ok(info) => info,

@@ -11,17 +11,17 @@
 //!
 //! Finding what a verb is about: target.rs, waiting.rs, restart.rs, growth.rs, indexing.rs,
 //! recovery.rs; trust.rs and raised_level.rs are for verbs that change something, misspelt.rs and
-//! unmatched.rs for names that are nowhere, disabled.rs for events that are not logged,
+//! unknown_names.rs for names that are nowhere, disabled_events.rs for events that are not logged,
 //! permission.rs for files of others. Showing: columns.rs, text_lines.rs, thread_columns.rs, json/,
-//! format.rs, time.rs, style.rs. Printing: output.rs, pager.rs, written.rs, signals.rs. What failed
-//! or is lacking: failure.rs, health.rs, unread_lines.rs.
+//! format.rs, time.rs, style.rs. Printing: output.rs, pager.rs, output_file.rs, signals.rs. What
+//! failed or is lacking: failure.rs, health.rs, unread_lines.rs.
 
 mod args;
 mod channel;
 mod columns;
 mod command;
 mod demo;
-mod disabled;
+mod disabled_events;
 mod dump;
 mod durations;
 mod events;
@@ -42,6 +42,7 @@ mod list;
 mod misspelt;
 mod outliers;
 mod output;
+mod output_file;
 mod pager;
 mod permission;
 mod priority;
@@ -64,13 +65,12 @@ mod text_lines;
 mod thread_columns;
 mod time;
 mod trust;
-mod unmatched;
+mod unknown_names;
 mod unread_lines;
 mod verb;
 mod verify;
 mod waiting;
 mod watch;
-mod written;
 
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use timeline::{Attached, Level};
 use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::output;
-use crate::signals::{Signals, Woken};
+use crate::signals::{Signals, WakeReason};
 use crate::target::Target;
 use crate::time::{HumanDuration, parse_duration};
 use crate::trust::TrustArgs;
@@ -108,7 +108,7 @@ fn wait(args: &Args, watched: &Attached, signals: &Signals) -> Result {
     loop {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         let nap = left.unwrap_or(IDENTITY).min(IDENTITY);
-        if nap.is_zero() || signals.wait_for_signal(nap) == Woken::Interrupted {
+        if nap.is_zero() || signals.wait_for_signal(nap) == WakeReason::Interrupted {
             return Ok(());
         }
         if watched.replaced() {

@@ -18,7 +18,7 @@ use crate::health;
 use crate::output;
 use crate::recovery::Executables;
 use crate::target::Target;
-use crate::unmatched;
+use crate::unknown_names;
 use crate::verb::Verb;
 
 /// Save a snapshot of a timeline to a file, even while programs log
@@ -189,7 +189,7 @@ fn to_file(args: &Args, file: &Path) -> Result {
         }
         Holder::Archive(archive) => return save(&log, archive, &query, args, file),
     }
-    unmatched::tell(&query, &[&log]);
+    unknown_names::tell(&query, &[&log]);
     Ok(())
 }
 
@@ -210,7 +210,7 @@ fn save(log: &Log, archive: &Archive, query: &Query, args: &Args, file: &Path) -
         let left_out = things(saved.left_out, "event");
         let lost = format!("; {left_out} left out by the filter");
         tell(args, file, saved.events, saved.bytes, &lost)?;
-        unmatched::tell(query, &[log]);
+        unknown_names::tell(query, &[log]);
         health::report(args.target.path(), archive, saved.lost);
         return Ok(());
     }

@@ -15,7 +15,7 @@ use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::recovery::Executables;
-use crate::signals::{Signals, Woken, take_limits_for_errors};
+use crate::signals::{Signals, WakeReason, take_limits_for_errors};
 use crate::verb::Verb;
 
 /// The port, if none is given.
@@ -135,7 +135,7 @@ fn run(args: &Args) -> Result {
     let handle = server.handle();
     let running = thread::spawn(move || server.run());
     while !running.is_finished() {
-        if signals.wait_for_signal(Duration::from_millis(200)) == Woken::Interrupted {
+        if signals.wait_for_signal(Duration::from_millis(200)) == WakeReason::Interrupted {
             handle.stop();
             break;
         }

@@ -43,7 +43,7 @@ impl Pause {
 
 /// The end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeReason {
     /// The time has passed.
     Timeout,
     /// SIGINT, SIGTERM, SIGHUP or SIGQUIT came, now or before the wait.
@@ -166,14 +166,14 @@ impl Signals {
     }
 
     /// Waits for a signal, for standard output to be closed by its reader, or for `timeout`.
-    pub fn wait(&self, timeout: Duration) -> Woken {
+    pub fn wait(&self, timeout: Duration) -> WakeReason {
         let stdout = io::stdout();
         // No event asked for: poll reports errors and hang-ups anyway, and nothing else.
         self.poll(Some((stdout.as_fd(), PollFlags::empty())), Some(timeout))
     }
 
     /// Waits for a signal, or for `timeout`.
-    pub fn wait_for_signal(&self, timeout: Duration) -> Woken {
+    pub fn wait_for_signal(&self, timeout: Duration) -> WakeReason {
         self.poll(None, Some(timeout))
     }
 
@@ -201,11 +201,15 @@ impl Signals {
         }
     }
 
-    fn poll(&self, other: Option<(BorrowedFd<'_>, PollFlags)>, timeout: Option<Duration>) -> Woken {
+    fn poll(
+        &self,
+        other: Option<(BorrowedFd<'_>, PollFlags)>,
+        timeout: Option<Duration>,
+    ) -> WakeReason {
         let deadline = timeout.map(|timeout| Instant::now() + timeout);
         loop {
             if self.count() > 0 {
-                return Woken::Interrupted;
+                return WakeReason::Interrupted;
             }
             let mut fds = vec![PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
             fds.extend(other.map(|(fd, events)| PollFd::new(fd, events)));
@@ -218,12 +222,12 @@ impl Signals {
             let result = poll(&mut fds, wait);
             let ready = |i: usize| fds.get(i).is_some_and(|fd| fd.any() == Some(true));
             match result {
-                Ok(0) if left.is_some_and(|left| left.is_zero()) => return Woken::Timeout,
+                Ok(0) if left.is_some_and(|left| left.is_zero()) => return WakeReason::Timeout,
                 Ok(0) | Err(Errno::EINTR) => {}
                 Ok(_) if ready(0) => {}
-                Ok(_) => return Woken::OutputClosed,
+                Ok(_) => return WakeReason::OutputClosed,
                 // poll can fail only if the kernel has no memory.
-                Err(_) => return Woken::Interrupted,
+                Err(_) => return WakeReason::Interrupted,
             }
         }
     }
@@ -277,7 +281,7 @@ impl Write for Interruptible<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         let stdout = (self.inner.as_fd(), PollFlags::POLLOUT);
         match self.signals.poll(Some(stdout), None) {
-            Woken::Interrupted => Err(io::Error::other(Interrupted)),
+            WakeReason::Interrupted => Err(io::Error::other(Interrupted)),
             _ => {
                 let taken = nix::unistd::write(self.inner.as_fd(), &buf[..buf.len().min(SURE)])?;
                 self.count(&buf[..taken]);

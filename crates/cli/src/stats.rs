@@ -20,7 +20,7 @@ use crate::output;
 use crate::recovery::Executables;
 use crate::target::Target;
 use crate::time::HumanDuration;
-use crate::unmatched;
+use crate::unknown_names;
 use crate::verb::Verb;
 
 /// Count the events of a timeline or an archive, by category and event
@@ -116,7 +116,7 @@ fn run(args: &Args) -> Result {
         read.push(events);
     }
     all.print(args)?;
-    unmatched::tell(&query, &logs.iter().collect::<Vec<_>>());
+    unknown_names::tell(&query, &logs.iter().collect::<Vec<_>>());
     read.iter().try_for_each(health::report_stream)
 }
 

@@ -6,7 +6,7 @@ use timeline::{Attached, ErrorKind};
 
 use crate::failure::{Failure, Result};
 use crate::output;
-use crate::signals::{Pause, Woken};
+use crate::signals::{Pause, WakeReason};
 use crate::target::{Target, lacks_slash, meant};
 
 /// Opens the timeline; `None` if there is none yet.
@@ -24,7 +24,7 @@ pub fn open_if_there(target: &Target) -> Result<Option<Attached>> {
 /// waits for a signal, and for what else ends the command.
 pub fn wait(
     target: &Target,
-    pause: impl Fn(Duration) -> Woken,
+    pause: impl Fn(Duration) -> WakeReason,
     most: Option<Duration>,
 ) -> Result<Option<Attached>> {
     let begin = Instant::now();
@@ -44,9 +44,9 @@ pub fn wait(
             return Ok(None);
         }
         match pause(rest) {
-            Woken::Timeout => {}
-            Woken::Interrupted => return Ok(None),
-            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+            WakeReason::Timeout => {}
+            WakeReason::Interrupted => return Ok(None),
+            WakeReason::OutputClosed => return Err(Failure::ClosedPipe),
         }
     }
 }

@@ -20,7 +20,7 @@ pub mod plot;
 
 pub use percentile::{percentile, rank};
 pub use spans::{
-    Losses, Matcher, Measure, Measurement, Need, NoMeasure, Open, Series, ThreadKey, ValueUnit,
+    Losses, Matcher, Measure, Measurement, Need, NoMeasure, OpenSpan, Series, ThreadKey, ValueUnit,
 };
 #[cfg(feature = "triggers")]
 pub use triggers::{Condition, Error as ConditionError, Firing, FiringValue, Triggers};

@@ -9,7 +9,7 @@
 //! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
 //! through and counts what is missing before the others; durations/ finds how long spans took.
 //! visit.rs gives the events of an archive to a visitor by their columns. event_time.rs says when
-//! an event was logged, programs.rs by which program, unknown.rs which names in filters are
+//! an event was logged, programs.rs by which program, unknown_names.rs which names in filters are
 //! nowhere, and error.rs why a log cannot be opened. view/ is what is shown of an event.
 //!
 //! # Example
@@ -32,7 +32,7 @@ mod programs;
 mod request;
 mod sieve;
 mod stream;
-mod unknown;
+mod unknown_names;
 mod view;
 mod visit;
 
@@ -45,6 +45,6 @@ pub use programs::Programs;
 pub use request::Request;
 pub use sieve::Sieve;
 pub use stream::{Outcome, Stream};
-pub use unknown::{unknown_among, unknown_names};
+pub use unknown_names::{unknown_among, unknown_names};
 pub use view::{DefinitionView, StackEntry, stack_entries};
 pub use visit::{EventOrigin, EventSummary, Visitor, visit};

@@ -9,7 +9,7 @@ use crate::layout::words::{PAYLOAD_AT, entry_head, long_entry_head};
 use crate::layout::{ENTRY_WORDS, PAYLOAD_WORDS};
 use crate::ring::important::{self, ImportantRegion};
 use crate::ring::local::{self, ThreadState};
-use crate::ring::pending::{LongEvent, Pending, words_in};
+use crate::ring::pending_event::{LongEvent, PendingEvent, words_in};
 use crate::sync::{Ordering, compiler_fence};
 
 impl RingLog {
@@ -18,21 +18,21 @@ impl RingLog {
     #[cold]
     #[inline(never)]
     pub(super) fn log_short_important(&self, event: u32, a: i64, b: i64, c: i64, d: i64) {
-        self.log_important(&Pending::Short(event, [a, b, c, d]));
+        self.log_important(&PendingEvent::Short(event, [a, b, c, d]));
     }
 
     /// The same with a payload.
     #[cold]
     #[inline(never)]
     pub(super) fn log_long_important(&self, head: u64, words: &[u64]) {
-        self.log_important(&Pending::Long(LongEvent { head, words }));
+        self.log_important(&PendingEvent::Long(LongEvent { head, words }));
     }
 
     /// Logs an important event. It needs no lane, but the thread joins first, so that readers know
     /// it.
     #[cold]
     #[inline(never)]
-    fn log_important(&self, pending: &Pending) {
+    fn log_important(&self, pending: &PendingEvent) {
         if self.is_closed() {
             return self.too_late();
         }
@@ -54,7 +54,7 @@ impl RingLog {
     }
 
     /// Writes an event of a thread that has joined.
-    fn keep(&self, state: &ThreadState, pending: &Pending) {
+    fn keep(&self, state: &ThreadState, pending: &PendingEvent) {
         // All of this before the entries are taken: see ring/important.rs. Ticks of 0 would mean
         // that it was not committed.
         let (core, ticks) = (current_cpu(), self.clock.now().max(1));
@@ -88,18 +88,18 @@ impl RingLog {
 }
 
 /// An entry of an event, without time and thread.
-fn image(pending: &Pending, position: u32, core: u16) -> [u64; ENTRY_WORDS] {
+fn image(pending: &PendingEvent, position: u32, core: u16) -> [u64; ENTRY_WORDS] {
     let mut words = [0; ENTRY_WORDS];
     let (head, args, at) = match pending {
-        Pending::Short(event, args) => {
+        PendingEvent::Short(event, args) => {
             words[3..][..args.len()].copy_from_slice(&args.map(|arg| arg as u64));
             (entry_head(*event, core), &[][..], 3)
         }
-        Pending::Long(LongEvent { head, words }) if position == 0 => {
+        PendingEvent::Long(LongEvent { head, words }) if position == 0 => {
             let first = words.len().min(PAYLOAD_WORDS[0]);
             (head | u64::from(core) << 32, &words[..first], PAYLOAD_AT[0])
         }
-        Pending::Long(LongEvent { words, .. }) => {
+        PendingEvent::Long(LongEvent { words, .. }) => {
             let before = words_in(position as usize);
             let there = &words[before..];
             let there = &there[..there.len().min(PAYLOAD_WORDS[1])];

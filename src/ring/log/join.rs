@@ -11,7 +11,7 @@ use super::RingLog;
 use crate::clock::{self, settle};
 use crate::layout::words::entry_thread;
 use crate::ring::local::{self, Joining, NO_LANE, ThreadState, is_time, may_try};
-use crate::ring::pending::Pending;
+use crate::ring::pending_event::PendingEvent;
 use crate::ring::threads::ThreadNames;
 use crate::ring::{lanes, processes, threads};
 use crate::shm::{Patience, shares_memory_with_parent, thread_id, unnoticed};
@@ -22,7 +22,7 @@ const NOTICE: u64 = 8;
 
 /// Why a thread could not be given a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotNamed {
+pub enum NamingError {
     /// A signal handler called while its thread joined or was given a name.
     Interrupted,
     /// The thread could not join.
@@ -37,7 +37,7 @@ impl RingLog {
     /// logging make system calls. Without an event, the thread only joins, and its caller counts.
     #[cold]
     #[inline(never)]
-    pub(super) fn first_event(&self, pending: Option<&Pending>) {
+    pub(super) fn first_event(&self, pending: Option<&PendingEvent>) {
         unnoticed(|| match (Joining::enter(), pending) {
             (None, None) => {}
             (None, Some(_)) => self.dropped(|header| &header.dropped_interrupted),
@@ -191,8 +191,8 @@ impl RingLog {
     }
 
     /// Gives the calling thread a name and a group.
-    pub fn name_thread(&self, names: &ThreadNames) -> Result<(), NotNamed> {
-        let mut named = Err(NotNamed::Interrupted);
+    pub fn name_thread(&self, names: &ThreadNames) -> Result<(), NamingError> {
+        let mut named = Err(NamingError::Interrupted);
         unnoticed(|| {
             let Some(joining) = Joining::enter() else {
                 return;
@@ -206,14 +206,14 @@ impl RingLog {
         named
     }
 
-    fn name_joining(&self, names: &ThreadNames, joining: &Joining) -> Result<(), NotNamed> {
-        let state = self.join_thread(joining).ok_or(NotNamed::NotJoined)?;
+    fn name_joining(&self, names: &ThreadNames, joining: &Joining) -> Result<(), NamingError> {
+        let state = self.join_thread(joining).ok_or(NamingError::NotJoined)?;
         let thread = match state.thread_word.load(Ordering::Relaxed) as u32 {
             0 => self.register_late(state, joining),
             thread => thread,
         };
         if thread == 0 {
-            return Err(NotNamed::NoRecord);
+            return Err(NamingError::NoRecord);
         }
         state
             .named

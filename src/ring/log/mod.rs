@@ -19,12 +19,12 @@ mod close;
 mod important;
 mod join;
 
-pub use join::NotNamed;
+pub use join::NamingError;
 
 use super::handle::{HandleIndex, pinned};
 use super::local::{self, NO_LANE, ThreadState};
 use super::memory::SharedRing;
-use super::pending::{LongEvent, Pending, padding, words_in};
+use super::pending_event::{LongEvent, PendingEvent, padding, words_in};
 use super::rseq::{self, Hot, Otherwise};
 use super::statement_events::Pair;
 use super::{Storage, processes, writer};
@@ -226,7 +226,7 @@ impl RingLog {
 
     /// Logs an event that its section could not append.
     #[cold]
-    fn log_slowly(&self, pending: &Pending) {
+    fn log_slowly(&self, pending: &PendingEvent) {
         if self.is_closed() {
             return self.too_late();
         }
@@ -247,7 +247,7 @@ impl RingLog {
 
     /// Appends through the lane of the CPU, or else that of the thread. False if the thread has not
     /// joined, or lacks a lane.
-    fn append(&self, state: &ThreadState, pending: &Pending) -> bool {
+    fn append(&self, state: &ThreadState, pending: &PendingEvent) -> bool {
         for _ in 0..ATTEMPTS {
             if state.key.load(Ordering::Relaxed) != self.index.key() {
                 return false;
@@ -282,15 +282,15 @@ impl RingLog {
     }
 
     /// Appends through the lane of the CPU in one section. Returns whether it succeeded.
-    fn try_append(&self, pending: &Pending) -> bool {
+    fn try_append(&self, pending: &PendingEvent) -> bool {
         let hot = &raw const self.hot;
         match pending {
             // SAFETY: `hot` describes the ring that is kept mapped here.
-            Pending::Short(event, [a, b, c, d]) => unsafe {
+            PendingEvent::Short(event, [a, b, c, d]) => unsafe {
                 rseq::try_append(hot, *event, *a, *b, *c, *d)
             },
             // SAFETY: as above; `LongEvent::new` counts the entries that the words take.
-            Pending::Long(LongEvent { head, words }) => unsafe {
+            PendingEvent::Long(LongEvent { head, words }) => unsafe {
                 rseq::try_append_long(hot, words.as_ptr(), words.len(), *head)
             },
         }
@@ -298,7 +298,7 @@ impl RingLog {
 
     /// Appends through the thread's own lane. False if the thread has not joined this timeline, or
     /// has no lane.
-    fn append_through(&self, state: &ThreadState, pending: &Pending) -> bool {
+    fn append_through(&self, state: &ThreadState, pending: &PendingEvent) -> bool {
         if state.busy.load(Ordering::Relaxed) != 0 {
             self.dropped(|header| &header.dropped_interrupted);
             return true;
@@ -321,7 +321,7 @@ impl RingLog {
             return false;
         }
         let core = current_cpu();
-        let write = |pending: &Pending| {
+        let write = |pending: &PendingEvent| {
             writer::append(
                 &self.ring,
                 lane,
@@ -423,7 +423,7 @@ impl Otherwise for RingLog {
     ) {
         // SAFETY: `log` passed the first field of a Log, and is still running.
         let log = unsafe { &*hot.cast::<RingLog>() };
-        log.log_slowly(&Pending::Short(event, [a, b, c, d]));
+        log.log_slowly(&PendingEvent::Short(event, [a, b, c, d]));
     }
 
     unsafe extern "C-unwind" fn otherwise_long(
@@ -439,7 +439,7 @@ impl Otherwise for RingLog {
                 std::slice::from_raw_parts(words, count),
             )
         };
-        log.log_slowly(&Pending::Long(LongEvent { head, words }));
+        log.log_slowly(&PendingEvent::Long(LongEvent { head, words }));
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use nix::sys::signal::Signal;
 use timeline::{Priority, Timeline, event};
-use timeline_archive::Watched;
+use timeline_archive::WatchMark;
 
 use super::begun;
 use super::http::{Served, Stream, quoted};
@@ -107,7 +107,7 @@ fn an_archive_that_is_recorded_grows_until_its_recorder_ends() {
     begun(&path);
     let served = Served::begin(&[&folder.path().display().to_string()]);
     // The recorder is told when somebody reads it, each time, and only then.
-    let watched = Watched::new(path.as_ref());
+    let watched = WatchMark::new(path.as_ref());
     served.json("/api/logs");
     for request in ["", "/lines?from=0&count=1", "/lines/0", "/overview"] {
         assert!(!watched.is_now(), "{request}");

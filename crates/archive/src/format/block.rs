@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use crate::format::event::{RawDefinition, RawThread};
-use crate::format::stored::ColumnEncoding;
+use crate::format::storage::ColumnEncoding;
 use crate::format::varint::{NumberReader, put};
 use timeline::internal::ValueKind;
 

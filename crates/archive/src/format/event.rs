@@ -1,7 +1,7 @@
 //! Defines the events of an archive: the fields of an event, and its record.
 
 use crate::format::kind::RecordKinds;
-use crate::format::number_fields::{NumberFields, Sources, Varying};
+use crate::format::number_fields::{NumberFields, Sources, VaryingFields};
 use timeline::internal::layout::words::IMPORTANT_LANE;
 use timeline::internal::msgpack::Unpacker;
 
@@ -155,7 +155,7 @@ pub(crate) struct SingleEvent {
 /// The field of the arguments.
 const ARGUMENTS: u8 = 10;
 /// The fields that differ between events of one definition and thread.
-const VARYING: Varying = Varying {
+const VARYING: VaryingFields = VaryingFields {
     list: ARGUMENTS,
     numbers: [7, 8, 12, 16, 17, 21],
 };

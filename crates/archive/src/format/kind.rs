@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use crate::format::number_fields::{FIELDS, NumberFields, VARYING, Varying};
+use crate::format::number_fields::{FIELDS, NumberFields, VARYING, VaryingFields};
 use timeline::internal::msgpack::{Unpacker, marker};
 
 /// The kinds that are known have places in a table of this size, a power of two.
@@ -153,7 +153,11 @@ impl Piece {
 impl RecordKind {
     /// The kind of a record with these numbers. There is none if the record has fields of other
     /// types, one field twice, or bytes behind the last field.
-    fn of(record: &[u8], fields: &Varying, numbers: &NumberFields) -> Option<(RecordKind, Hint)> {
+    fn of(
+        record: &[u8],
+        fields: &VaryingFields,
+        numbers: &NumberFields,
+    ) -> Option<(RecordKind, Hint)> {
         let mut input = Unpacker(record);
         let (_, count) = input.tag()?;
         let at = |input: &Unpacker| record.len() - input.0.len();
@@ -305,7 +309,7 @@ impl RecordKinds {
 
     /// Learns a record with these numbers.
     #[inline(never)]
-    pub fn learn(&mut self, record: &[u8], fields: &Varying, numbers: &NumberFields) {
+    pub fn learn(&mut self, record: &[u8], fields: &VaryingFields, numbers: &NumberFields) {
         let Some((mut kind, hint)) = RecordKind::of(record, fields, numbers) else {
             return;
         };
@@ -338,7 +342,7 @@ mod tests {
 
     use super::*;
 
-    const VARIES: Varying = Varying {
+    const VARIES: VaryingFields = VaryingFields {
         list: 10,
         numbers: [7, 8, 12, 16, 17, 21],
     };

@@ -6,9 +6,10 @@
 //! event (kind.rs compares like ones at once, number_fields.rs has its numbers) and block.rs many
 //! in columns.
 //!
-//! Columns are made of varints (varint.rs): stored.rs says how values stand in them, decimal.rs has
-//! doubles as decimals, time_text.rs times as logs write them, and ranges.rs between which values
-//! those of a block are. digest.rs makes numbers of strings, file_name.rs names the numbered files.
+//! Columns are made of varints (varint.rs): storage.rs says how values stand in them, decimal.rs
+//! has doubles as decimals, time_text.rs times as logs write them, and ranges.rs between which
+//! values those of a block are. digest.rs makes numbers of strings, file_name.rs names the numbered
+//! files.
 
 pub(crate) mod block;
 pub(crate) mod decimal;
@@ -23,7 +24,7 @@ pub(crate) mod preamble;
 pub(crate) mod process;
 pub(crate) mod ranges;
 pub(crate) mod record;
-pub(crate) mod stored;
+pub(crate) mod storage;
 pub(crate) mod string;
 pub(crate) mod symbol;
 pub(crate) mod tag;

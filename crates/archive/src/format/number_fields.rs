@@ -10,7 +10,7 @@ const SOURCES: usize = 64;
 const OF_NO_KIND: u64 = 1 << 63;
 
 /// The fields of a record that vary within a kind.
-pub struct Varying {
+pub struct VaryingFields {
     /// The field that is a list.
     pub list: u8,
     pub numbers: [u8; VARYING],
@@ -51,7 +51,7 @@ pub struct Sources {
 
 impl Sources {
     /// A number that only records with the same fields have, except for those that vary.
-    pub fn number(&mut self, fields: &NumberFields, varying: &Varying) -> u64 {
+    pub fn number(&mut self, fields: &NumberFields, varying: &VaryingFields) -> u64 {
         let mut fields = *fields;
         varying
             .numbers

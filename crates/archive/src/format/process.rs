@@ -1,6 +1,6 @@
 //! Defines the record of a process that logged, which names its executable.
 
-use timeline::Joined;
+use timeline::JoinedProcess;
 use timeline::internal::bounded;
 
 use crate::format::tag::PROCESS;
@@ -27,7 +27,7 @@ pub struct ProcessRecord {
 
 impl ProcessRecord {
     /// That of a process in the table of a ring.
-    pub fn of(magic: u64, joined: &Joined, sha1: Option<[u8; 20]>) -> ProcessRecord {
+    pub fn of(magic: u64, joined: &JoinedProcess, sha1: Option<[u8; 20]>) -> ProcessRecord {
         let executable = joined.executable.as_deref();
         ProcessRecord {
             magic: Some(magic),

@@ -3,7 +3,7 @@
 //!
 //! recorder/ reads the ring, and output/ writes the files, which numbered_files.rs finds and makes
 //! in a directory. resume.rs reads what an earlier recorder left in a file, and identity.rs says of
-//! which run of which program the ring is. tick_clock.rs turns ticks into times; watched.rs says
+//! which run of which program the ring is. tick_clock.rs turns ticks into times; watch_mark.rs says
 //! whether somebody waits for new events.
 
 mod identity;
@@ -12,4 +12,4 @@ pub(crate) mod output;
 pub(crate) mod recorder;
 pub(crate) mod resume;
 pub(crate) mod tick_clock;
-pub(crate) mod watched;
+pub(crate) mod watch_mark;

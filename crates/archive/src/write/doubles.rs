@@ -1,7 +1,7 @@
 //! Finds integers that stand for doubles, if their differences take fewer bytes than the doubles.
 
 use crate::format::decimal;
-use crate::format::stored::ColumnEncoding;
+use crate::format::storage::ColumnEncoding;
 use crate::format::varint::{length_of_difference, put_difference};
 use timeline::internal::ValueKind;
 

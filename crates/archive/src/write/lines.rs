@@ -18,7 +18,7 @@ use crate::format::block::{
 use crate::format::decimal;
 use crate::format::event::{RawDefinition, RawThread};
 use crate::format::ranges::{self, ShapeRanges, place};
-use crate::format::stored::{ColumnEncoding, MOST_FIXED, MOST_TIME};
+use crate::format::storage::{ColumnEncoding, MOST_FIXED, MOST_TIME};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::{put, put_difference};
 use timeline::internal::ValueKind;

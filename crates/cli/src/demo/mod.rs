@@ -17,7 +17,7 @@ use crate::args::{Example, number};
 use crate::failure::{Failure, Result};
 use crate::format::{agree, things};
 use crate::output::{self, TextLine};
-use crate::signals::{Signals, Woken};
+use crate::signals::{Signals, WakeReason};
 use crate::style::Theme;
 use crate::verb::Verb;
 use view::View;
@@ -96,9 +96,9 @@ fn show(at: &Attached, args: &Args, signals: &Signals) -> Result {
     while next < length {
         next = length.min(next + view.period());
         match signals.wait(next.saturating_sub(start.elapsed())) {
-            Woken::Timeout => {}
-            Woken::Interrupted => break,
-            Woken::OutputClosed => return Err(Failure::ClosedPipe),
+            WakeReason::Timeout => {}
+            WakeReason::Interrupted => break,
+            WakeReason::OutputClosed => return Err(Failure::ClosedPipe),
         }
         view.draw(length - next, &mut out)?;
         out.flush()?;

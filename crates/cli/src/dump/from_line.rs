@@ -15,7 +15,7 @@ use crate::filters::report_missed;
 use crate::health;
 use crate::indexing;
 use crate::output;
-use crate::unmatched;
+use crate::unknown_names;
 
 /// Prints the wanted events from a line on. Of an archive with an index, only what may be behind
 /// that line is read.
@@ -49,7 +49,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
     }
     dump.out.flush()?;
     report_missed(dump.sieve.missed());
-    unmatched::tell(query, &[log]);
+    unknown_names::tell(query, &[log]);
     health::report_log(log, dump.lost);
     Ok(())
 }

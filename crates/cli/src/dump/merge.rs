@@ -17,7 +17,7 @@ use crate::json::JsonLines;
 use crate::output;
 use crate::target::Target;
 use crate::text_lines::{TextLines, TimeWriter};
-use crate::unmatched;
+use crate::unknown_names;
 
 /// Prints the wanted events of all that were named.
 pub fn run(args: &Args, query: &Query) -> Result {
@@ -41,7 +41,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
         printer.print(&found, older.as_ref(), &mut out)?;
     }
     out.flush()?;
-    unmatched::tell(query, &logs.iter().collect::<Vec<_>>());
+    unknown_names::tell(query, &logs.iter().collect::<Vec<_>>());
     for stream in merge.streams() {
         report_missed(stream.outcome()?.missed);
         health::report_stream(stream)?;

@@ -24,7 +24,7 @@ use crate::recovery::Executables;
 use crate::style::Theme;
 use crate::target::Target;
 use crate::thread_columns::ThreadColumns;
-use crate::unmatched;
+use crate::unknown_names;
 use crate::verb::Verb;
 
 /// Print the events of a timeline or an archive, newest to oldest
@@ -186,7 +186,7 @@ fn run(args: &Args) -> Result {
     let mut stream = log.stream(request.with_durations());
     show(&log, &mut stream, args)?;
     report_missed(stream.outcome()?.missed);
-    unmatched::tell(&query, &[&log]);
+    unknown_names::tell(&query, &[&log]);
     health::report_stream(&stream)
 }
 

@@ -17,9 +17,9 @@ use crate::failure::{Failure, Result};
 use crate::growth::{self, GrowthReader};
 use crate::output;
 use crate::restart::{self, FollowEnd, Restart};
-use crate::signals::{Pause, Signals, Woken};
+use crate::signals::{Pause, Signals, WakeReason};
 use crate::time::now;
-use crate::unmatched;
+use crate::unknown_names;
 
 /// For this time events are still read after a signal.
 const REST: Duration = Duration::from_millis(1000);
@@ -32,8 +32,8 @@ pub fn run(args: &Args) -> Result {
     let mut log = args.target.open(Extent::Whole)?;
     refuse_unknown(log.source(), &measures, log.can_grow())?;
     match log.ring() {
-        Some(_) => unmatched::tell_so_far(&query, &[&log]),
-        None => unmatched::tell(&query, &[&log]),
+        Some(_) => unknown_names::tell_so_far(&query, &[&log]),
+        None => unknown_names::tell(&query, &[&log]),
     }
     let mut following = Following {
         args,
@@ -128,13 +128,13 @@ impl Following<'_> {
                 break FollowEnd::Done;
             }
             match self.signals.wait(pause.after(!batch.is_empty())) {
-                Woken::Timeout => {}
-                Woken::Interrupted => {
+                WakeReason::Timeout => {}
+                WakeReason::Interrupted => {
                     (self.end).get_or_insert_with(|| (now(), Instant::now() + REST));
                     // Somebody who asks again does not want to wait.
                     self.signals.end_at_once(true);
                 }
-                Woken::OutputClosed => return Err(Failure::ClosedPipe),
+                WakeReason::OutputClosed => return Err(Failure::ClosedPipe),
             }
         };
         if let FollowEnd::Done = ended {

@@ -17,10 +17,10 @@ use super::plots::Plots;
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
+use crate::output_file::{OutputFile, Readers};
 use crate::permission;
 use crate::target::Target;
 use crate::time::now;
-use crate::written::{Readers, Written};
 
 /// Bytes of the histograms of rows that wait.
 const MOST_BYTES: usize = 64 << 20;
@@ -343,7 +343,7 @@ struct Log {
     writer: LogWriter<Out>,
     path: PathBuf,
     /// Its file, unless that is standard output, or has its name.
-    file: Option<Written>,
+    file: Option<OutputFile>,
 }
 
 impl Log {
@@ -363,7 +363,7 @@ impl Log {
         let (out, file): (Out, _) = match path == Path::new("-") {
             true => (Box::new(messages::stdout()), None),
             false => {
-                let file = Written::begin(path, Readers::Owner)?;
+                let file = OutputFile::begin(path, Readers::Owner)?;
                 let out = file
                     .file()
                     .try_clone()
@@ -394,13 +394,13 @@ impl Log {
     /// Gives the file its name before it is whole, for those that follow it.
     fn show(&mut self) -> Result {
         self.write(LogWriter::flush)?;
-        self.file.take().map_or(Ok(()), Written::finish)
+        self.file.take().map_or(Ok(()), OutputFile::finish)
     }
 
     fn finish(self) -> Result {
         let written = self.writer.into_inner();
         written.map_err(|error| failed(&self.path, error))?;
-        self.file.map_or(Ok(()), Written::finish)
+        self.file.map_or(Ok(()), OutputFile::finish)
     }
 }
 

@@ -8,8 +8,8 @@ use timeline_latency::plot::{HeatMap, ImageFormat, OverTime, Spectrum};
 
 use crate::failure::{Failure, Result};
 use crate::output as messages;
+use crate::output_file::{OutputFile, Readers};
 use crate::permission;
-use crate::written::{Readers, Written};
 
 /// Which pictures are drawn.
 #[derive(clap::Args)]
@@ -152,7 +152,7 @@ fn write(
 ) -> Result {
     let image = image(path).unwrap_or(ImageFormat::Svg);
     let bytes = draw(image)?;
-    let picture = Written::begin(path, Readers::Usual)?;
+    let picture = OutputFile::begin(path, Readers::Usual)?;
     let written = picture.file().write_all(&bytes);
     written.map_err(|error| Failure::Message(permission::failed("write", path, &error)))?;
     picture.finish()?;

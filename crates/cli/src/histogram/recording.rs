@@ -10,7 +10,7 @@ use crate::durations::{self, Finding};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::output as messages;
-use crate::unmatched;
+use crate::unknown_names;
 
 /// Records durations under the tags of their series.
 pub struct HistogramRecorder {
@@ -172,7 +172,7 @@ pub fn run(args: &Args) -> Result {
         output.miss(missed);
     }
     output.finish()?;
-    unmatched::tell(&query, &[&log]);
+    unknown_names::tell(&query, &[&log]);
     finding.report();
     recording.report();
     Ok(())

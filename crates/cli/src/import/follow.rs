@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use timeline_archive::{Archive, Watched};
+use timeline_archive::{Archive, WatchMark};
 use timeline_import::{ImportError, ImportedFile, Importer};
 
 use crate::failure::{Failure, Result};
@@ -126,7 +126,7 @@ impl FollowedLog {
 /// How an import goes on: it is flushed now and then, and ended by a signal.
 struct Course<'a> {
     signals: &'a Signals,
-    watched: Watched,
+    watched: WatchMark,
     flushed: Instant,
     /// When nothing more is read, after a signal.
     until: Option<Instant>,
@@ -170,7 +170,7 @@ pub fn follow<W: Write>(
     let failed = |error| Failure::Message(permission::failed("write", out, &error));
     let mut course = Course {
         signals,
-        watched: Watched::new(out),
+        watched: WatchMark::new(out),
         flushed: Instant::now(),
         until: None,
     };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use timeline::{ClockReason, Dropped, Info, Level};
+use timeline::{ClockReason, DropCounts, Info, Level};
 use timeline_reading::json::whole_number;
 
 use super::steps;
@@ -88,7 +88,7 @@ fn held_object(info: &Info) -> Value {
     })
 }
 
-fn dropped_object(dropped: &Dropped) -> Value {
+fn dropped_object(dropped: &DropCounts) -> Value {
     json!({
         "total": dropped.total(),
         "interrupted": dropped.interrupted,

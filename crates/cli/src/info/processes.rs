@@ -9,7 +9,7 @@ use crate::format::{hexadecimal, things};
 
 /// Those of a timeline. The files of those that have no digest there are read.
 pub fn of_ring(at: &Attached) -> Vec<ProcessRecord> {
-    let record = |joined: timeline::Joined| {
+    let record = |joined: timeline::JoinedProcess| {
         let sha1 = at.sha1(&joined);
         ProcessRecord::of(0, &joined, sha1)
     };

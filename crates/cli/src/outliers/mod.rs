@@ -16,7 +16,7 @@ use crate::filters::Filters;
 use crate::output;
 use crate::recovery::Executables;
 use crate::target::Target;
-use crate::unmatched;
+use crate::unknown_names;
 use crate::verb::Verb;
 
 use inside::Inside;
@@ -146,7 +146,7 @@ fn run(args: &Args) -> Result {
         }
     }
     out.flush()?;
-    unmatched::tell(&query, &[&log]);
+    unknown_names::tell(&query, &[&log]);
     finding.report();
     if count == 0 {
         output::say(durations::NONE);

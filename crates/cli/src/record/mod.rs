@@ -26,10 +26,10 @@ use crate::format::{Bytes, Count, things};
 use crate::output;
 use crate::permission;
 use crate::restart::{self, FollowEnd};
-use crate::signals::{self, Pause, Signals, Woken};
+use crate::signals::{self, Pause, Signals, WakeReason};
 use crate::target::Target;
 use crate::time::parse_duration;
-use crate::unmatched;
+use crate::unknown_names;
 use crate::unread_lines;
 use crate::verb::Verb;
 use crate::waiting;
@@ -231,7 +231,7 @@ fn run(args: &Args) -> Result {
     if let Some(at) = waiting::wait(&args.target, pause, None)? {
         let at = Arc::new(at);
         let log = Log::of_ring(args.target.path(), Arc::clone(&at));
-        unmatched::tell_so_far(&query, &[&log]);
+        unknown_names::tell_so_far(&query, &[&log]);
         recording.record_all(at)?;
     }
     recording.end()
@@ -259,7 +259,7 @@ fn open_output(args: &Args, keeping: Keeping, signals: &Signals) -> Result<Archi
         if !std::mem::replace(&mut told, true) {
             output::say(format_args!("{told_once}; trying again until it works"));
         }
-        if signals.wait_for_signal(Pause::LONGEST) == Woken::Interrupted {
+        if signals.wait_for_signal(Pause::LONGEST) == WakeReason::Interrupted {
             return Err(error);
         }
     }
@@ -376,7 +376,7 @@ impl Recording<'_> {
                 pause if recorder.is_watched() => pause.min(WATCHED),
                 pause => pause,
             };
-            if self.signals.wait_for_signal(pause) == Woken::Interrupted {
+            if self.signals.wait_for_signal(pause) == WakeReason::Interrupted {
                 let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
                 left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
                 break FollowEnd::Done;

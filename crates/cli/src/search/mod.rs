@@ -25,7 +25,7 @@ use crate::indexing;
 use crate::output;
 use crate::recovery::Executables;
 use crate::target::Target;
-use crate::unmatched;
+use crate::unknown_names;
 use crate::verb::Verb;
 use matches::Search;
 use stats::{IndexUse, Stats, nanos};
@@ -261,7 +261,7 @@ fn run(args: &Args) -> Result {
         }
     }
     let logs: Vec<_> = logs.iter().map(|(log, _)| log).collect();
-    unmatched::tell(&query, &logs);
+    unknown_names::tell(&query, &logs);
     match found {
         0 => Err(Failure::NothingFound),
         _ => Ok(()),

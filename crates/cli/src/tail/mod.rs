@@ -1,15 +1,15 @@
 //! `timeline tail`: follows timelines as they are written, and archives as they are recorded.
 //!
 //! origin.rs is what it is asked to follow: ring.rs follows a timeline, archive.rs an archive.
-//! part.rs has all that reads and shows one of these, printer.rs prints it, and together.rs merges
-//! several by time.
+//! part.rs has all that reads and shows one of these, printer.rs prints it, and tail_merge.rs
+//! merges several by time.
 
 mod archive;
 mod origin;
 mod part;
 mod printer;
 mod ring;
-mod together;
+mod tail_merge;
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ use crate::signals::Signals;
 use crate::target::Target;
 use crate::verb::Verb;
 use origin::TailOrigin;
-use together::Together;
+use tail_merge::TailMerge;
 
 /// Follow a timeline: print events as they are logged, until interrupted
 ///
@@ -148,7 +148,7 @@ fn run(args: &Args) -> Result {
         first: Some(args.max_entries),
     });
     let mut out = signals.stdout();
-    let missed = Together::new(origins)?.follow(&mut out)?;
+    let missed = TailMerge::new(origins)?.follow(&mut out)?;
     // The output counts events as it writes them, because an interrupted write shows only a part.
     let shown = things(out.get_ref().events(), "event");
     let missed = things(missed, "entry");

@@ -13,7 +13,7 @@ use super::{Args, nanos};
 use crate::failure::Result;
 use crate::health;
 use crate::output;
-use crate::unmatched;
+use crate::unknown_names;
 
 /// Prints all firings, by the times of events.
 pub fn report(log: &Log, args: &Args) -> Result<Gates> {
@@ -46,7 +46,7 @@ pub fn report(log: &Log, args: &Args) -> Result<Gates> {
         replay.print()?;
     }
     replay.out.flush()?;
-    unmatched::tell(&query, &[log]);
+    unknown_names::tell(&query, &[log]);
     health::report_stream(&events)?;
     Ok(replay.gates)
 }

@@ -12,14 +12,14 @@ use timeline_search::Query;
 use super::note::is_own;
 use super::session::Session;
 use super::{Args, nanos};
-use crate::disabled::{self, Least};
+use crate::disabled_events::{self, Least};
 use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::output;
 use crate::restart::{self, FollowEnd, Restart};
-use crate::signals::Woken;
+use crate::signals::WakeReason;
 use crate::time;
-use crate::unmatched;
+use crate::unknown_names;
 
 /// Why a watch has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,8 +52,8 @@ pub fn watch(
         if std::mem::replace(&mut is_first, false) {
             let path = args.target.path();
             output::say(format_args!("watching {}; Ctrl-C stops", path.display()));
-            unmatched::tell_so_far(&query, &[&Log::of_ring(path, Arc::clone(&this))]);
-            disabled::tell(&this, Least::One, |definition| {
+            unknown_names::tell_so_far(&query, &[&Log::of_ring(path, Arc::clone(&this))]);
+            disabled_events::tell(&this, Least::One, |definition| {
                 let mut conditions = args.when.iter();
                 conditions.any(|one| one.concerns(definition))
             });
@@ -181,12 +181,12 @@ impl<'a> Watcher<'a> {
             }
             let pause = self.pause(&look).min(session.rest().unwrap_or(QUIET));
             let woken = session.signals.wait(pause);
-            if woken == Woken::OutputClosed {
+            if woken == WakeReason::OutputClosed {
                 return Err(Failure::ClosedPipe);
             }
             // Once more, so that nothing is left that was logged before the signal.
             let is_over = session.left().is_some_and(|left| left.is_zero());
-            is_last = is_over || woken == Woken::Interrupted;
+            is_last = is_over || woken == WakeReason::Interrupted;
         }
     }
 

@@ -18,7 +18,7 @@ use super::{Args, COOLDOWN, nanos};
 use crate::failure::Result;
 use crate::format::things;
 use crate::output;
-use crate::signals::{self, SignalledOutput, Signals, Woken};
+use crate::signals::{self, SignalledOutput, Signals, WakeReason};
 
 /// The pause between two looks at what is still to be done at the end.
 const LOOK: Duration = Duration::from_millis(2);
@@ -160,7 +160,7 @@ impl<'a> Session<'a> {
     pub fn finish(&mut self, hurries: bool) {
         if !hurries {
             while self.work() {
-                if self.signals.wait_for_signal(LOOK) == Woken::Interrupted {
+                if self.signals.wait_for_signal(LOOK) == WakeReason::Interrupted {
                     return self.finish(true);
                 }
             }

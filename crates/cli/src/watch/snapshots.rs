@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use timeline::{Attached, Error, Saved};
+use timeline::{Attached, Error, SaveTotals};
 
 use super::commands::Environment;
 use crate::failure::{Failure, Result};
@@ -47,7 +47,7 @@ pub struct Snapshot {
     name: (String, u64),
     folder: PathBuf,
     last_number: Arc<AtomicU64>,
-    saved: Option<std::result::Result<Saved, Error>>,
+    saved: Option<std::result::Result<SaveTotals, Error>>,
     /// For the commands that follow.
     pub environment: Environment,
 }

@@ -1,10 +1,10 @@
 //! Plots how many durations there are of each length at each time.
 
 use super::axis::{self, Axis};
+use super::bounded_items::{Join, LabelMap};
 use super::chart::{Chart, LABEL, Side};
 use super::colors::{self, INK};
 use super::error::{Error, Result};
-use super::joined::{Join, LabelMap};
 use super::picture::TextAnchor;
 use super::{ImageFormat, PlotFrame, panels};
 use crate::intervals::Interval;

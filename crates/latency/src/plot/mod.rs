@@ -3,18 +3,18 @@
 //! [`OverTime`] draws percentiles against time, [`Spectrum`] all percentiles of histograms, and
 //! [`HeatMap`] how many durations there are of each length at each time. Each takes intervals or
 //! histograms under labels, which are the files or tags to be compared, keeps only what it draws
-//! (joined.rs bounds that), and draws a [`PlotFrame`]. axis.rs scales and labels, chart.rs lays a
-//! plot out around its axes in colors.rs, panels.rs divides it, and picture.rs draws lines, areas
-//! and texts with `plotters`; png.rs encodes.
+//! (bounded_items.rs bounds that), and draws a [`PlotFrame`]. axis.rs scales and labels, chart.rs
+//! lays a plot out around its axes in colors.rs, panels.rs divides it, and picture.rs draws lines,
+//! areas and texts with `plotters`; png.rs encodes.
 //!
 //! over_time.rs, spectrum.rs and heat_map.rs are the three plots, and error.rs has the errors.
 
 mod axis;
+mod bounded_items;
 mod chart;
 mod colors;
 mod error;
 mod heat_map;
-mod joined;
 mod over_time;
 mod panels;
 mod picture;

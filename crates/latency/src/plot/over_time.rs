@@ -1,10 +1,10 @@
 //! Plots percentiles against time.
 
 use super::axis::{self, Axis};
+use super::bounded_items::{Join, Label, LabelMap};
 use super::chart::{Chart, Key, Side};
 use super::colors::{self, Stroke};
 use super::error::{Error, Result};
-use super::joined::{Join, Label, LabelMap};
 use super::{ImageFormat, PlotFrame, Scale, panels};
 use crate::intervals::Interval;
 use crate::percentile;

@@ -6,7 +6,7 @@ use timeline::{Event, EventId, Passage, Source, Value};
 use super::keys::Keys;
 use super::losses::Losses;
 use super::measure::{Measure, Series};
-use super::measurement::{Measurement, Open};
+use super::measurement::{Measurement, OpenSpan};
 use super::roles::{NoNumber, Role, RoleAction, Roles, number_in};
 use super::threads::{ThreadKey, Threads};
 use super::times::{Begun, SpanTimes};
@@ -163,12 +163,12 @@ impl<'a> Matcher<'a> {
 
     /// Tells of each open duration that lasts `least` nanoseconds or longer at the time `now`,
     /// once. So a span is noticed that lasts too long and perhaps never ends.
-    pub fn overdue(&mut self, now: u64, least: u64, mut tell: impl FnMut(Open)) {
+    pub fn overdue(&mut self, now: u64, least: u64, mut tell: impl FnMut(OpenSpan)) {
         let Some(until) = now.checked_sub(least) else {
             return;
         };
         self.threads.overdue(until, |thread, series, begin| {
-            tell(Open {
+            tell(OpenSpan {
                 series,
                 begin,
                 thread: Some(thread),
@@ -177,7 +177,7 @@ impl<'a> Matcher<'a> {
         });
         for keys in &mut self.keys {
             keys.overdue((until, now), |key, series, begin| {
-                tell(Open {
+                tell(OpenSpan {
                     series,
                     begin,
                     thread: None,

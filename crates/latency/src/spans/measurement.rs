@@ -29,7 +29,7 @@ pub struct Measurement {
 
 /// A duration that has begun, and whose end has not come yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
+pub struct OpenSpan {
     /// The number of its series among [`Matcher::series`](super::Matcher::series).
     pub series: usize,
     /// When it began, in nanoseconds since 1970.

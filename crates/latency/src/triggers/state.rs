@@ -15,10 +15,10 @@ pub struct ConditionState<'a> {
     number: usize,
     /// Nothing is judged after this time: the stream has ended.
     until: u64,
-    watched: Watched<'a>,
+    watched: WatchState<'a>,
 }
 
-enum Watched<'a> {
+enum WatchState<'a> {
     Spans {
         matcher: Box<Matcher<'a>>,
         limit: Limit<u64>,
@@ -69,7 +69,7 @@ impl<'a> ConditionState<'a> {
         let matcher = |measure| Box::new(Matcher::new(std::slice::from_ref(measure), source));
         let level = LevelState::default();
         let watched = match &condition.kind {
-            ConditionKind::Span { measure, limit } => Watched::Spans {
+            ConditionKind::Span { measure, limit } => WatchState::Spans {
                 matcher: matcher(measure),
                 limit: *limit,
             },
@@ -78,7 +78,7 @@ impl<'a> ConditionState<'a> {
                 percentile,
                 window,
                 limit,
-            } => Watched::Percentile {
+            } => WatchState::Percentile {
                 matcher: matcher(measure),
                 window: Window::of_durations(*window, *percentile),
                 limit: *limit,
@@ -89,17 +89,17 @@ impl<'a> ConditionState<'a> {
                 events,
                 window,
                 limit,
-            } => Watched::Rate {
+            } => WatchState::Rate {
                 events,
                 window: Window::of_counts(*window),
                 limit: *limit,
                 level,
             },
-            ConditionKind::Event(query) => Watched::Event {
+            ConditionKind::Event(query) => WatchState::Event {
                 events: query.events.first().map_or("*", String::as_str),
                 filter: Box::new(query.on(source)),
             },
-            ConditionKind::Missing { events, time } => Watched::Missing {
+            ConditionKind::Missing { events, time } => WatchState::Missing {
                 events,
                 time: *time,
                 last: None,
@@ -116,24 +116,26 @@ impl<'a> ConditionState<'a> {
     /// A condition that lasts must hold for so long, in nanoseconds.
     pub fn hold(&mut self, hold: u64) {
         match &mut self.watched {
-            Watched::Spans { .. } | Watched::Event { .. } => {}
-            Watched::Percentile { level, .. } | Watched::Rate { level, .. } => level.hold = hold,
-            Watched::Missing { time, .. } => *time = time.saturating_add(hold),
+            WatchState::Spans { .. } | WatchState::Event { .. } => {}
+            WatchState::Percentile { level, .. } | WatchState::Rate { level, .. } => {
+                level.hold = hold
+            }
+            WatchState::Missing { time, .. } => *time = time.saturating_add(hold),
         }
     }
 
     /// What is needed of the events of a definition. `is_filtered`: whether some may not be wanted.
     pub fn need(&mut self, id: EventId, definition: &Definition, is_filtered: bool) -> Need {
         match &mut self.watched {
-            Watched::Spans { matcher, .. } => matcher.need(id, is_filtered),
+            WatchState::Spans { matcher, .. } => matcher.need(id, is_filtered),
             // The window has to know the time.
-            Watched::Percentile { matcher, .. } => match matcher.concerns_all(id) {
+            WatchState::Percentile { matcher, .. } => match matcher.concerns_all(id) {
                 true => Need::Event,
                 false => Need::Nothing,
             },
-            Watched::Rate { events, .. }
-            | Watched::Event { events, .. }
-            | Watched::Missing { events, .. }
+            WatchState::Rate { events, .. }
+            | WatchState::Event { events, .. }
+            | WatchState::Missing { events, .. }
                 if definition.is_named(events) =>
             {
                 Need::Event
@@ -151,7 +153,7 @@ impl<'a> ConditionState<'a> {
         source: &dyn Source,
         fired: &mut dyn FnMut(Firing),
     ) {
-        let Watched::Spans { matcher, limit } = &mut self.watched else {
+        let WatchState::Spans { matcher, limit } = &mut self.watched else {
             return;
         };
         let mut met = None;
@@ -178,7 +180,7 @@ impl<'a> ConditionState<'a> {
             source,
         } = given;
         match &mut self.watched {
-            Watched::Spans { matcher, limit } => {
+            WatchState::Spans { matcher, limit } => {
                 let mut met = None;
                 matcher.add(event, |found| {
                     if limit.is_met_by(found.value) && !found.told && is_wanted {
@@ -189,15 +191,15 @@ impl<'a> ConditionState<'a> {
                     fired(of_span(number, matcher, found, source.thread(event)));
                 }
             }
-            Watched::Percentile {
+            WatchState::Percentile {
                 matcher, window, ..
             } => matcher.add(event, |found| {
                 if is_wanted {
                     window.add(found.value);
                 }
             }),
-            Watched::Rate { window, .. } if is_wanted => window.add(0),
-            Watched::Event { filter, .. } => {
+            WatchState::Rate { window, .. } if is_wanted => window.add(0),
+            WatchState::Event { filter, .. } => {
                 if is_wanted && filter.matches(event) {
                     let definition = source.definition(event.id);
                     fired(Firing {
@@ -207,10 +209,10 @@ impl<'a> ConditionState<'a> {
                     });
                 }
             }
-            Watched::Missing { last, told, .. } if is_wanted => {
+            WatchState::Missing { last, told, .. } if is_wanted => {
                 (*last, *told) = (Some(time.max(last.unwrap_or(0))), false);
             }
-            Watched::Rate { .. } | Watched::Missing { .. } => {}
+            WatchState::Rate { .. } | WatchState::Missing { .. } => {}
         }
     }
 
@@ -218,7 +220,10 @@ impl<'a> ConditionState<'a> {
     #[inline]
     pub fn advance(&mut self, time: u64, fired: &mut dyn FnMut(Firing)) {
         // Asked for each event.
-        if !matches!(self.watched, Watched::Spans { .. } | Watched::Event { .. }) {
+        if !matches!(
+            self.watched,
+            WatchState::Spans { .. } | WatchState::Event { .. }
+        ) {
             self.pass(time, fired);
         }
     }
@@ -227,8 +232,10 @@ impl<'a> ConditionState<'a> {
     /// last that has a part of the stream.
     pub fn end(&mut self, now: u64) -> u64 {
         self.until = match &mut self.watched {
-            Watched::Percentile { window, .. } | Watched::Rate { window, .. } => window.end(now),
-            Watched::Spans { .. } | Watched::Event { .. } | Watched::Missing { .. } => now,
+            WatchState::Percentile { window, .. } | WatchState::Rate { window, .. } => {
+                window.end(now)
+            }
+            WatchState::Spans { .. } | WatchState::Event { .. } | WatchState::Missing { .. } => now,
         };
         self.until
     }
@@ -236,8 +243,8 @@ impl<'a> ConditionState<'a> {
     fn pass(&mut self, time: u64, fired: &mut dyn FnMut(Firing)) {
         let (number, time) = (self.number, time.min(self.until));
         match &mut self.watched {
-            Watched::Spans { .. } | Watched::Event { .. } => {}
-            Watched::Percentile {
+            WatchState::Spans { .. } | WatchState::Event { .. } => {}
+            WatchState::Percentile {
                 window,
                 limit,
                 level,
@@ -257,7 +264,7 @@ impl<'a> ConditionState<'a> {
                     },
                 );
             }),
-            Watched::Rate {
+            WatchState::Rate {
                 events,
                 window,
                 limit,
@@ -273,7 +280,7 @@ impl<'a> ConditionState<'a> {
                     fired(named(events, plain(number, at, seen)));
                 });
             }),
-            Watched::Missing {
+            WatchState::Missing {
                 events,
                 time: least,
                 last,
@@ -296,7 +303,7 @@ impl<'a> ConditionState<'a> {
     /// Looks at the spans that are open at this time.
     pub fn look_at_open(&mut self, now: u64, source: &dyn Source, fired: &mut dyn FnMut(Firing)) {
         let number = self.number;
-        let Watched::Spans { matcher, limit } = &mut self.watched else {
+        let WatchState::Spans { matcher, limit } = &mut self.watched else {
             return;
         };
         // The next nanosecond is longer than the limit.
@@ -332,15 +339,17 @@ impl<'a> ConditionState<'a> {
             return None;
         }
         let seen = match &self.watched {
-            Watched::Spans { matcher, .. } => {
+            WatchState::Spans { matcher, .. } => {
                 let begin = fired.begin.filter(|_| fired.end.is_none())?;
                 let tid = fired.thread.as_ref().map(|thread| thread.tid);
                 let is_open = matcher.is_open(&fired.name, begin, tid, fired.key.as_ref());
                 is_open.then_some(FiringValue::Nanoseconds(now.saturating_sub(begin)))?
             }
-            Watched::Percentile { level, .. } | Watched::Rate { level, .. } => level.lasting()?,
-            Watched::Event { .. } => return None,
-            Watched::Missing { last, told, .. } => {
+            WatchState::Percentile { level, .. } | WatchState::Rate { level, .. } => {
+                level.lasting()?
+            }
+            WatchState::Event { .. } => return None,
+            WatchState::Missing { last, told, .. } => {
                 let since = last.filter(|_| *told)?;
                 FiringValue::Nanoseconds(now.saturating_sub(since))
             }
@@ -355,10 +364,12 @@ impl<'a> ConditionState<'a> {
     /// Entries are missing here: nobody knows what was in them.
     pub fn gap(&mut self, time: u64) {
         match &mut self.watched {
-            Watched::Spans { matcher, .. } | Watched::Percentile { matcher, .. } => matcher.gap(),
-            Watched::Rate { window, .. } => window.gap(time),
-            Watched::Event { .. } => {}
-            Watched::Missing { last, told, .. } => {
+            WatchState::Spans { matcher, .. } | WatchState::Percentile { matcher, .. } => {
+                matcher.gap()
+            }
+            WatchState::Rate { window, .. } => window.gap(time),
+            WatchState::Event { .. } => {}
+            WatchState::Missing { last, told, .. } => {
                 (*last, *told) = (Some(time.max(last.unwrap_or(0))), false);
             }
         }
@@ -366,7 +377,7 @@ impl<'a> ConditionState<'a> {
 
     /// Asks for the names of threads anew, if one may have changed.
     pub fn notice_renames(&mut self) {
-        if let Watched::Event { filter, .. } = &mut self.watched {
+        if let WatchState::Event { filter, .. } = &mut self.watched {
             filter.notice_renames();
         }
     }

@@ -9,7 +9,7 @@ use timeline_archive::{Archive, UnitInfo};
 use super::file::{self, SegmentEntry};
 use super::file_index::{FileIndex, LazySegment};
 use super::lines::Rank;
-use super::page_layout::{Laying, PageLayout};
+use super::page_layout::{PageLayout, PageLayoutBuilder};
 
 /// The index of each file of an archive, and the pages of all of them.
 pub struct IndexSet {
@@ -126,7 +126,7 @@ impl IndexSet {
 
     /// Lays the pages of the segments whose ranks are wanted. Others become a page each.
     fn lay(&self, is_wanted: impl Fn((u64, u64)) -> bool) -> Option<PageLayout> {
-        let mut laying = Laying::default();
+        let mut laying = PageLayoutBuilder::default();
         for file in &self.files {
             for part in file.parts.iter().filter(|part| part.entry.pages > 0) {
                 let range = self.range(&part.entry);

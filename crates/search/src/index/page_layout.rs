@@ -27,7 +27,7 @@ pub struct PageSpot {
 impl PageLayout {
     /// Of segments with these ranks and lines.
     pub fn of_segments(segments: impl Iterator<Item = ((u64, u64), u64)>) -> PageLayout {
-        let mut laying = Laying::default();
+        let mut laying = PageLayoutBuilder::default();
         segments.for_each(|(range, lines)| laying.range(range, lines));
         laying.finish(0)
     }
@@ -58,7 +58,7 @@ impl PageLayout {
 
 /// Lays pages, in the order of the archive.
 #[derive(Default)]
-pub struct Laying {
+pub struct PageLayoutBuilder {
     spots: Vec<PageSpot>,
     of_units: Vec<u32>,
     starts: Vec<(u64, u64)>,
@@ -69,7 +69,7 @@ pub struct Laying {
     next: usize,
 }
 
-impl Laying {
+impl PageLayoutBuilder {
     /// Makes room for so many pages.
     pub fn reserve(&mut self, pages: usize) {
         self.spots.reserve(pages);

@@ -12,7 +12,7 @@ use timeline_archive::ShapeValues;
 use super::fields::QueryFields;
 use super::program::CompiledQueries;
 use super::text_plan::TextPlan;
-use super::unmet::is_thread;
+use super::unknown_names::is_thread;
 use super::{Needle, Query};
 use crate::message_lines::message_lines;
 

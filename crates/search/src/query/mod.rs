@@ -7,8 +7,8 @@
 //! as far as it can, and by the values, which fields.rs finds and compare.rs compares, where it
 //! must. Of archives, columns.rs chooses events before they are made: program.rs has the conditions
 //! on the columns of a block, bounds.rs those on numbers, and ranges.rs the least and the greatest
-//! of its values; text_plan/ says which values a message has if a text is in it. unmet.rs tells the
-//! names of a query that are in no definition, and which ones are like them.
+//! of its values; text_plan/ says which values a message has if a text is in it. unknown_names.rs
+//! tells the names of a query that are in no definition, and which ones are like them.
 
 mod bounds;
 mod columns;
@@ -27,7 +27,7 @@ mod ranges;
 #[cfg(test)]
 mod tests;
 mod text_plan;
-mod unmet;
+mod unknown_names;
 mod zone;
 
 pub use expression::Expression;
@@ -35,7 +35,7 @@ pub use filter::Filter;
 pub use moment::moment;
 pub use needle::{Case, Needle};
 pub use range::{numbers, priorities};
-pub use unmet::NameRegistry;
+pub use unknown_names::NameRegistry;
 pub use zone::{local_now, local_zone};
 
 use std::ops::{Range, RangeInclusive};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tempfile::TempDir;
 use timeline::internal::files::folder_of;
-use timeline_archive::{Archive, Watched};
+use timeline_archive::{Archive, WatchMark};
 
 use super::containment::{has_links, is_same, open_in, path_of};
 use super::discovery::{LogKind, LogSource};
@@ -29,7 +29,7 @@ const RENEW: Duration = Duration::from_millis(200);
 /// What tells a recorder that somebody reads its archive: when it did so last, and what its path
 /// leads through.
 struct Telling {
-    by: Watched,
+    by: WatchMark,
     at: Instant,
     _folder: Option<Arc<File>>,
 }
@@ -112,7 +112,7 @@ impl LogHandle {
             .as_ref()
             .is_none_or(|told| told.at.elapsed() > RENEW)
         {
-            let by = Watched::new(path);
+            let by = WatchMark::new(path);
             // Without it, events come up to a second late.
             let _ = by.renew();
             *watched = Some(Telling {

@@ -9,7 +9,7 @@ use super::cancel::Cancel;
 use super::events::{EventObject, EventObjects};
 use super::lines::{LineStart, numbered};
 use super::search::pages_with;
-use super::unmatched::unmatched;
+use super::unknown_names::unmatched;
 use crate::error::{Error, Result};
 use crate::logs::Version;
 

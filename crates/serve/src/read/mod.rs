@@ -4,7 +4,7 @@
 //! their numbers, `by_time` by their times, and `search` by texts and conditions. `summary` counts
 //! the events of an archive, which it visits by columns, by `names` that another version of the
 //! log has as well; `tracks` and `overview` show these counts. `lacks` says what is missing.
-//! `latency` finds durations. `catalogue` lists definitions and threads. `unmatched` says why
+//! `latency` finds durations. `catalogue` lists definitions and threads. `unknown_names` says why
 //! nothing was found. `cancel` ends what takes long if nobody waits for it any more.
 
 mod by_time;
@@ -20,7 +20,7 @@ mod overview;
 mod search;
 mod summary;
 mod tracks;
-mod unmatched;
+mod unknown_names;
 
 pub use by_time::{EventPage, at_time, page};
 pub use cancel::Cancel;

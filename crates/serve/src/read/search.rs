@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::cancel::Cancel;
 use super::events::EventObjects;
-use super::unmatched::unmatched;
+use super::unknown_names::unmatched;
 use crate::error::Result;
 use crate::logs::Version;
 

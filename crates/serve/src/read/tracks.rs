@@ -12,7 +12,7 @@ use super::cancel::Cancel;
 use super::catalogue::ThreadObject;
 use super::names::{NameNumbers, NameTable};
 use super::summary::{LogSummary, UNKNOWN_CORE};
-use super::unmatched::unmatched;
+use super::unknown_names::unmatched;
 use crate::error::{Error, Result};
 use crate::logs::Version;
 

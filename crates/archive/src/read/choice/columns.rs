@@ -12,7 +12,7 @@ use timeline::{EventId, ThreadRef};
 
 use crate::format::block::{CORE, FIXED, HAS_CORE, MAX_ARGS, Pace, SHAPE, Shape, THREAD};
 use crate::format::event::has_payload;
-use crate::format::stored::{ColumnEncoding, ENTRY, MOST_REPEATED, MOST_TIME};
+use crate::format::storage::{ColumnEncoding, ENTRY, MOST_REPEATED, MOST_TIME};
 use crate::format::time_text::TimeForm;
 use crate::format::varint::NumberReader;
 use crate::read::choice::value_column::{StoredColumn, ValueColumn};

@@ -5,7 +5,7 @@ use timeline::internal::ValueKind;
 
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;
-use crate::format::stored::{ColumnEncoding, difference, first_double};
+use crate::format::storage::{ColumnEncoding, difference, first_double};
 use crate::format::varint::{NumberReader, signed};
 
 /// The values that the events of a shape have at a position, in the order of the events.

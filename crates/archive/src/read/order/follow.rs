@@ -23,7 +23,7 @@ use crate::read::loss::breaks::{BreakKind, begins_run, missing};
 use crate::read::loss::gaps::Gaps;
 use crate::read::open::archive::Archive;
 use crate::read::open::decode::Decoder;
-use crate::read::order::appended::{AppendCoverage, take_events};
+use crate::read::order::new_events::{AppendCoverage, take_events};
 use crate::read::texts::names::Names;
 use crate::read::units::form::DecodedEvent;
 use crate::read::units::important_numbers::ImportantNumbers;

@@ -2,15 +2,15 @@
 //!
 //! events.rs gives them by time or unit by unit. merge/ is the order of time, for which ahead.rs
 //! reads blocks on several threads and chooser.rs asks which events are wanted. newest.rs reads
-//! only the newest part of a rotated archive. follow.rs gives what is appended, and appended.rs
+//! only the newest part of a rotated archive. follow.rs gives what is appended, and new_events.rs
 //! takes it. recorded_event.rs gives events in an archive's own terms, with everything that it has
 //! of them.
 
 pub(crate) mod ahead;
-pub(crate) mod appended;
 pub(crate) mod chooser;
 pub(crate) mod events;
 pub(crate) mod follow;
 pub(crate) mod merge;
+pub(crate) mod new_events;
 pub(crate) mod newest;
 pub(crate) mod recorded_event;

@@ -7,9 +7,9 @@ use crate::format::block::{
     BACKTRACE, CORE, FIXED, HAS_CORE, HAS_LANE, HAS_NUMBER, HAS_TICKS, HAS_TIME, LANE, NUMBER,
     PreviousValues, SHAPE, Shape, THREAD, TICKS, TIME,
 };
-use crate::format::stored::ColumnEncoding;
+use crate::format::storage::ColumnEncoding;
 use crate::format::varint::{NumberReader, WORD};
-use crate::read::units::stored::skip_by_kind;
+use crate::read::units::stored_values::skip_by_kind;
 use crate::read::units::unpack::{IndexedEvent, UnpackedEvents};
 
 impl UnpackedEvents<'_> {

@@ -7,7 +7,7 @@ use crate::format::block::{
 };
 use crate::format::event::{ArchiveEvent, RawThread, has_payload};
 use crate::format::varint::NumberReader;
-use crate::read::units::stored::{StoredValues, by_kind};
+use crate::read::units::stored_values::{StoredValues, by_kind};
 use timeline::internal::msgpack::all_integers;
 
 /// Expands a payload to the length that its record states, into a buffer that can be used again.
@@ -215,7 +215,7 @@ impl<'a> UnpackedEvents<'a> {
 pub(crate) mod tests {
     use super::*;
     use crate::format::event::{PRINTF, RawDefinition, RawEvent};
-    use crate::format::stored::ColumnEncoding;
+    use crate::format::storage::ColumnEncoding;
     use crate::format::varint::put;
     use crate::write::event_run::{EventRun, WordValues};
     use crate::write::interner::Interner;

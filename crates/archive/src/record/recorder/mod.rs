@@ -29,7 +29,7 @@ use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
 use crate::record::output::{ArchiveOutput, FileChange, Handover, OutputTrouble};
 use crate::record::tick_clock::TickClock;
-use crate::record::watched::Watched;
+use crate::record::watch_mark::WatchMark;
 use crate::write::event::InternedEvent;
 use crate::write::interner::ThreadId;
 use crate::write::writer::{Form, Writer};
@@ -130,7 +130,7 @@ pub struct Recorder<'a> {
     threads_of_runs: Vec<ThreadId>,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
-    watched: Watched,
+    watched: WatchMark,
     totals: Totals,
     /// A change of the file that was not reported yet.
     change: Option<FileChange>,
@@ -188,7 +188,7 @@ impl<'a> Recorder<'a> {
             (true, false) => at.follow(FollowFrom::Oldest),
         };
         follow.leave_out(|number| resume.important.contains(&number));
-        let watched = Watched::new(output.path());
+        let watched = WatchMark::new(output.path());
         let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
         writer.knows(resume.known);
         for (lane, next) in resume.next {

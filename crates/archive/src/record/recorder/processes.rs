@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use timeline::internal::executable::sha1_of;
-use timeline::{Attached, FileVersion, Joined, Module, ProcessExecutable};
+use timeline::{Attached, FileVersion, JoinedProcess, Module, ProcessExecutable};
 
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
@@ -33,7 +33,7 @@ type Sha1 = Option<[u8; 20]>;
 type Named = (Arc<ProcessExecutable>, FileVersion);
 
 /// Whom a thread that hashes is asked by, and its answers.
-type Hashing = (Sender<Joined>, Receiver<(Named, Sha1)>);
+type Hashing = (Sender<JoinedProcess>, Receiver<(Named, Sha1)>);
 
 /// The processes of a ring.
 #[derive(Default)]
@@ -42,7 +42,7 @@ pub struct RingProcesses {
     joins: Option<u64>,
     changed: Option<Instant>,
     /// Those that were written.
-    all: Vec<Joined>,
+    all: Vec<JoinedProcess>,
     /// What is known of files.
     known: HashMap<Named, Sha1>,
     /// What they have loaded, and how many definitions there were when that was looked at.
@@ -53,7 +53,7 @@ pub struct RingProcesses {
     hashing: Option<Hashing>,
 }
 
-fn named(joined: &Joined) -> Option<Named> {
+fn named(joined: &JoinedProcess) -> Option<Named> {
     Some((Arc::clone(joined.executable.as_ref()?), joined.version?))
 }
 
@@ -107,7 +107,7 @@ impl RingProcesses {
             return;
         }
         for joined in at.processes() {
-            let is_known = |known: &Joined| known.identity == joined.identity;
+            let is_known = |known: &JoinedProcess| known.identity == joined.identity;
             if !self.all.iter().any(is_known) {
                 self.begin(at, run, &joined);
                 self.all.push(joined);
@@ -116,7 +116,7 @@ impl RingProcesses {
     }
 
     /// Has the executable of a process hashed, unless its fingerprint is known.
-    fn begin(&mut self, at: &Attached, run: &Preamble, joined: &Joined) {
+    fn begin(&mut self, at: &Attached, run: &Preamble, joined: &JoinedProcess) {
         let Some(file) = named(joined) else {
             return;
         };
@@ -158,7 +158,7 @@ impl RingProcesses {
         self.waiting = self.waiting.saturating_sub(1);
         let all = self.all.iter();
         let having = all.filter(|joined| named(joined).as_ref() == Some(&file));
-        let having: Vec<Joined> = having.cloned().collect();
+        let having: Vec<JoinedProcess> = having.cloned().collect();
         self.known.insert(file, sha1);
         if sha1.is_some() {
             for joined in &having {
@@ -183,7 +183,7 @@ impl RingProcesses {
 fn put<W: Write>(
     known: &HashMap<Named, Sha1>,
     run: &Preamble,
-    joined: &Joined,
+    joined: &JoinedProcess,
     writer: &mut Writer<W>,
 ) {
     let sha1 = named(joined).and_then(|file| *known.get(&file)?);
@@ -192,7 +192,7 @@ fn put<W: Write>(
 
 /// A thread that hashes files one after the other, until nobody asks any more.
 fn hashing() -> Hashing {
-    let (requests, asked) = channel::<Joined>();
+    let (requests, asked) = channel::<JoinedProcess>();
     let (answer, answers) = channel();
     let hash = move || {
         for joined in asked {

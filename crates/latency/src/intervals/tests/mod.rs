@@ -1,7 +1,7 @@
 //! Tests intervals: cutting, writing, reading, choosing and merging.
 //!
 //! cutting.rs is about intervals, logs.rs, encodings.rs, ranges.rs, times.rs and hostile.rs about
-//! reading logs, written.rs about what is written, and merging.rs about several logs.
+//! reading logs, text_output.rs about what is written, and merging.rs about several logs.
 
 mod cutting;
 mod encodings;
@@ -9,8 +9,8 @@ mod hostile;
 mod logs;
 mod merging;
 mod ranges;
+mod text_output;
 mod times;
-mod written;
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use timeline::Event;
 use timeline_archive::Archive;
-use timeline_latency::{Losses, Matcher, Measure, Measurement, Open, Series};
+use timeline_latency::{Losses, Matcher, Measure, Measurement, OpenSpan, Series};
 use timeline_reading::DurationRequest;
 use timeline_search::Query;
 
@@ -96,7 +96,7 @@ pub fn each_event(
     asked: &DurationFilter,
     cancel: &Cancel,
     each: impl FnMut(&Matcher, &Event, &mut Vec<Measurement>) -> bool,
-) -> Result<Vec<Open>> {
+) -> Result<Vec<OpenSpan>> {
     let (archive, query) = (&version.archive, asked.query());
     let mut matcher = Matcher::new(&asked.measures, archive);
     let wanted = DurationRequest {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use timeline::{Event, Source, ThreadRef};
-use timeline_latency::{Matcher, Measure, Measurement, Open, Series};
+use timeline_latency::{Matcher, Measure, Measurement, OpenSpan, Series};
 use timeline_reading::Longest;
 
 use super::find::{DurationFilter, LONGEST, each_event, id, span};
@@ -196,7 +196,9 @@ impl LongSpans {
 
 /// Those that are open in a thread: in how many others each lies, and its thread. One with a key
 /// may end in any thread.
-fn of_threads(mut open: Vec<Open>) -> impl Iterator<Item = (usize, (ThreadRef, u32), Open)> {
+fn of_threads(
+    mut open: Vec<OpenSpan>,
+) -> impl Iterator<Item = (usize, (ThreadRef, u32), OpenSpan)> {
     open.sort_by_key(|one| one.begin);
     let mut counts: HashMap<_, usize> = HashMap::new();
     open.into_iter().filter_map(move |one| {

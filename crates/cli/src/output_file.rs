@@ -22,22 +22,22 @@ pub enum Readers {
 }
 
 /// A file that is being written. Unless it is finished, what was there before stays.
-pub struct Written {
+pub struct OutputFile {
     file: File,
     /// `None` if it is a device, a pipe or an open file, and written to at once.
     unfinished: Option<PendingFile>,
 }
 
-impl Written {
+impl OutputFile {
     /// Begins a file at this path, in the place of one that is there. A link leads to its file.
-    pub fn begin(path: &Path, readers: Readers) -> Result<Written> {
+    pub fn begin(path: &Path, readers: Readers) -> Result<OutputFile> {
         let fail = |error| Failure::Message(permission::failed("write", path, &error));
         take_limits_for_errors()?;
         let former = fs::metadata(path).ok();
         let is_open = OPEN.iter().any(|open| path.starts_with(open));
         if is_open || former.as_ref().is_some_and(|former| !former.is_file()) {
             let file = OpenOptions::new().write(true).truncate(true).open(path);
-            return Ok(Written {
+            return Ok(OutputFile {
                 file: file.map_err(fail)?,
                 unfinished: None,
             });
@@ -53,7 +53,7 @@ impl Written {
             file.set_permissions(Permissions::from_mode(mode))
                 .map_err(fail)?;
         }
-        Ok(Written {
+        Ok(OutputFile {
             file: file.try_clone().map_err(fail)?,
             unfinished: Some(unfinished),
         })

@@ -17,7 +17,7 @@ use crate::sync::Ordering::Relaxed;
 
 /// An event to be logged.
 #[derive(Clone, Copy)]
-pub enum Pending<'a> {
+pub enum PendingEvent<'a> {
     /// An event of one entry: its number and arguments.
     Short(u32, [i64; MAX_ARGUMENTS]),
     /// An event of as many entries as its payload takes.
@@ -25,16 +25,16 @@ pub enum Pending<'a> {
 }
 
 /// Fills up a chunk whose rest is too small for an event. Readers skip it.
-pub const fn padding() -> Pending<'static> {
-    Pending::Short(0, [0; MAX_ARGUMENTS])
+pub const fn padding() -> PendingEvent<'static> {
+    PendingEvent::Short(0, [0; MAX_ARGUMENTS])
 }
 
-impl Pending<'_> {
+impl PendingEvent<'_> {
     /// How many entries it takes.
     pub fn entry_count(&self) -> u32 {
         match self {
-            Pending::Short(..) => 1,
-            Pending::Long(event) => event.entry_count(),
+            PendingEvent::Short(..) => 1,
+            PendingEvent::Long(event) => event.entry_count(),
         }
     }
 
@@ -49,7 +49,7 @@ impl Pending<'_> {
         now: impl FnOnce() -> u64,
     ) {
         match self {
-            Pending::Short(event, args) => {
+            PendingEvent::Short(event, args) => {
                 // Relaxed: the commit's Release orders them before the count.
                 ring.word(chunk, index, 0).store(now(), Relaxed);
                 let head = entry_head(*event, core);
@@ -59,7 +59,9 @@ impl Pending<'_> {
                     ring.word(chunk, index, 3 + i).store(*arg as u64, Relaxed);
                 }
             }
-            Pending::Long(event) => event.write(ring, chunk, index, (core, thread_word), now()),
+            PendingEvent::Long(event) => {
+                event.write(ring, chunk, index, (core, thread_word), now())
+            }
         }
     }
 }

@@ -33,7 +33,7 @@ const OFTEN: Duration = Duration::from_millis(200);
 /// use timeline_archive::Watched;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("flight.tla");
-/// let watched = Watched::new(&path); // flight.tla, say
+/// let watched = WatchMark::new(&path); // flight.tla, say
 /// assert!(!watched.is_now());
 /// watched.renew()?;
 /// assert!(watched.is_now());
@@ -42,15 +42,15 @@ const OFTEN: Duration = Duration::from_millis(200);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Watched {
+pub struct WatchMark {
     path: PathBuf,
     /// When the recorder looked last, and what it found.
     looked: Cell<Option<(Instant, bool)>>,
 }
 
-impl Watched {
+impl WatchMark {
     /// Of the archive at this path: `flight.tla.watched`, or `flights/watched` for a directory.
-    pub fn new(archive: &Path) -> Watched {
+    pub fn new(archive: &Path) -> WatchMark {
         let path = match ArchiveOutput::is_directory(archive) {
             true => archive.join("watched"),
             false => {
@@ -59,7 +59,7 @@ impl Watched {
                 name.into()
             }
         };
-        Watched {
+        WatchMark {
             path,
             looked: Cell::new(None),
         }
@@ -127,7 +127,7 @@ impl Watched {
     }
 }
 
-/// Whether a file may be one that [`Watched::renew`] made: it is empty, and ours.
+/// Whether a file may be one that [`WatchMark::renew`] made: it is empty, and ours.
 fn is_own(found: &fs::Metadata) -> bool {
     found.is_file() && found.len() == 0 && found.uid() == nix::unistd::geteuid().as_raw()
 }
@@ -140,9 +140,9 @@ mod tests {
     fn an_archive_is_watched_as_long_as_the_file_is_renewed() {
         let folder = tempfile::tempdir().unwrap();
         for archive in [folder.path().join("flight.tla"), folder.path().into()] {
-            let watched = Watched::new(&archive);
+            let watched = WatchMark::new(&archive);
             watched.renew().unwrap();
-            assert!(watched.is_now() && Watched::new(&archive).is_lately());
+            assert!(watched.is_now() && WatchMark::new(&archive).is_lately());
             let file = fs::File::open(&watched.path).unwrap();
             assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
             for away in [LASTING, LASTING * 1000] {
@@ -164,13 +164,13 @@ mod tests {
         let other = folder.path().join("other");
         fs::write(&other, "").unwrap();
         let before = fs::metadata(&other).unwrap().modified().unwrap();
-        let watched = Watched::new(&folder.path().join("flight.tla"));
+        let watched = WatchMark::new(&folder.path().join("flight.tla"));
         std::os::unix::fs::symlink(&other, &watched.path).unwrap();
         assert!(!watched.is_now() && watched.renew().is_err());
         watched.end();
         assert!(fs::symlink_metadata(&watched.path).is_ok());
         assert_eq!(fs::metadata(&other).unwrap().modified().unwrap(), before);
-        let notes = Watched::new(folder.path());
+        let notes = WatchMark::new(folder.path());
         fs::write(&notes.path, "notes").unwrap();
         assert!(notes.renew().is_err());
         notes.end();

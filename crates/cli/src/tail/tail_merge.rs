@@ -14,15 +14,15 @@ use timeline_reading::{EventTime, Log};
 use super::origin::TailOrigin;
 use super::part::TailSource;
 use super::printer::Before;
-use crate::disabled::{self, Least};
+use crate::disabled_events::{self, Least};
 use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::restart::{self, FollowEnd};
-use crate::signals::{self, Pause, SignalledOutput, Signals, Woken};
-use crate::unmatched;
+use crate::signals::{self, Pause, SignalledOutput, Signals, WakeReason};
+use crate::unknown_names;
 
 /// All that is followed.
-pub struct Together<'q> {
+pub struct TailMerge<'q> {
     places: Vec<Place<'q>>,
     signals: &'q Signals,
     before: Before,
@@ -40,9 +40,9 @@ struct Place<'q> {
     end: Option<FollowEnd>,
 }
 
-impl<'q> Together<'q> {
+impl<'q> TailMerge<'q> {
     /// At least one.
-    pub fn new(origins: impl Iterator<Item = TailOrigin<'q>>) -> Result<Together<'q>> {
+    pub fn new(origins: impl Iterator<Item = TailOrigin<'q>>) -> Result<TailMerge<'q>> {
         let place = |origin| -> Result<Place> {
             Ok(Place {
                 part: TailSource::new(origin)?,
@@ -52,7 +52,7 @@ impl<'q> Together<'q> {
             })
         };
         let places: Vec<_> = origins.map(place).collect::<Result<_>>()?;
-        Ok(Together {
+        Ok(TailMerge {
             signals: places[0].part.origin().signals,
             places,
             before: Before::default(),
@@ -85,9 +85,9 @@ impl<'q> Together<'q> {
                 return Ok(self.missed);
             }
             match self.signals.wait(pause.after(!is_idle)) {
-                Woken::Timeout => {}
-                Woken::Interrupted => return Ok(self.missed),
-                Woken::OutputClosed => return Err(Failure::ClosedPipe),
+                WakeReason::Timeout => {}
+                WakeReason::Interrupted => return Ok(self.missed),
+                WakeReason::OutputClosed => return Err(Failure::ClosedPipe),
             }
         }
     }
@@ -135,11 +135,11 @@ impl<'q> Together<'q> {
         let logs: Vec<_> = origins().map(|one| &one.log).collect();
         let query = origins().next().expect("at least one").query;
         match logs.iter().any(|log| log.ring().is_some()) {
-            true => unmatched::tell_so_far(query, &logs),
-            false => unmatched::tell(query, &logs),
+            true => unknown_names::tell_so_far(query, &logs),
+            false => unknown_names::tell(query, &logs),
         }
         for at in logs.iter().filter_map(|log| log.ring()) {
-            disabled::tell(at, Least::All, |definition| query.may_want(definition));
+            disabled_events::tell(at, Least::All, |definition| query.may_want(definition));
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Attached;
 use crate::event::Module;
-use crate::ring::executables::{self, Joined};
+use crate::ring::executables::{self, JoinedProcess};
 #[cfg(feature = "symbols")]
 use crate::symbols::{FileContents, ProgramFiles};
 
@@ -23,7 +23,7 @@ impl Attached {
     /// The processes that write, and those that wrote, as long as no other process has their place.
     /// The SHA-1 of their executables is known in snapshots, and may be looked up:
     /// [`Attached::sha1`].
-    pub fn processes(&self) -> Vec<Joined> {
+    pub fn processes(&self) -> Vec<JoinedProcess> {
         executables::table(&self.segment.map, &self.segment.geometry)
     }
 
@@ -61,7 +61,7 @@ impl Attached {
     /// The SHA-1 of the executable of a process of this timeline, if it is known or can still be
     /// found. Reads the file, once for all processes that have it.
     #[cfg(feature = "digests")]
-    pub fn sha1(&self, joined: &Joined) -> Option<[u8; 20]> {
+    pub fn sha1(&self, joined: &JoinedProcess) -> Option<[u8; 20]> {
         match self.is_snapshot() {
             true => joined.executable.as_ref()?.sha1,
             false => self.processes.sha1(joined),

@@ -5,7 +5,7 @@ use timeline::internal::ValueKind;
 
 use crate::format::block::{MAX_EVENTS, Shape};
 use crate::format::decimal;
-use crate::format::stored::{ColumnEncoding, ENTRY, MOST_REPEATED, difference, first_double};
+use crate::format::storage::{ColumnEncoding, ENTRY, MOST_REPEATED, difference, first_double};
 use crate::format::varint::NumberReader;
 
 /// What was read of a block before a value, and is needed to read it.
