@@ -30,7 +30,7 @@ const OFTEN: Duration = Duration::from_millis(200);
 ///
 /// # Example
 /// ```
-/// use timeline_archive::Watched;
+/// use timeline_archive::WatchMark;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("flight.tla");
 /// let watched = WatchMark::new(&path); // flight.tla, say
