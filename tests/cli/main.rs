@@ -49,6 +49,7 @@ mod off;
 mod page_names;
 mod queries;
 mod rates;
+mod readme_verbs;
 mod reading;
 mod recovered;
 mod refused;

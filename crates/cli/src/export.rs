@@ -85,7 +85,7 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    if args.whole && args.format == Format::Text {
+    if args.whole && args.format != Format::Jsonl {
         let message = "--whole is for objects; add --format jsonl";
         return Err(Failure::misuse(message));
     }
