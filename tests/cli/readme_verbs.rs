@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use crate::command::*;
+use crate::support::Name;
 use crate::support::toolchain::root;
 
 /// The verbs in backticks between two pieces of README.
@@ -32,7 +33,11 @@ fn verbs_that_read_archives_are_those_that_an_error_names() {
 
 #[test]
 fn verbs_that_take_filters_are_those_whose_help_has_them() {
-    let has_filters = |verb: &&str| succeed(&[verb, "--help"]).stdout.contains("\n      --where ");
+    let has_filters = |verb: &&str| {
+        succeed(&[verb, "--help"])
+            .stdout
+            .contains("\n      --where ")
+    };
     let take = VERBS.iter().filter(|verb| has_filters(verb));
     let take: BTreeSet<String> = take.map(|verb| (*verb).to_owned()).collect();
     assert_eq!(named("nothing else. ", " take\n[filters]"), take);

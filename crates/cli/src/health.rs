@@ -116,14 +116,12 @@ pub fn refuse_empty(path: &Path, archive: &Archive) -> Result {
 
 /// The damage, in one line. That something is damaged or gone counts for the exit status.
 pub fn damage(archive: &Archive, lost: u64) -> Option<String> {
-    let places = archive.damage();
+    let places = archive.damage_at_rest();
     let count = places.iter().map(ExactSizeIterator::len).sum::<usize>() as u64;
     let bytes = things(count, "byte");
     let mut told = Vec::new();
     match places {
         [] => {}
-        // A recorder is writing this end.
-        [tail] if tail.end == archive.bytes().len() && archive.is_recorded() => {}
         [tail] if tail.end == archive.bytes().len() => {
             let are = agree(count, "is", "are");
             told.push(format!("the last {bytes} {are} not a whole frame"));

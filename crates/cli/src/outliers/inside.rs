@@ -78,11 +78,8 @@ impl<'a> Inside<'a> {
 
     /// Whether a unit may have events of any of the spans.
     fn overlaps(&self, unit: &UnitInfo) -> bool {
-        let (first, last) = unit.unix;
-        // 0 is a time that is not known.
-        let is_known = first != 0 && last != 0;
-        let overlaps = |span: &Measurement| first <= span.end && span.begin <= last;
-        !is_known || self.spans.iter().any(overlaps)
+        let mut spans = self.spans.iter();
+        spans.any(|span| unit.may_have(&(span.begin..span.end.saturating_add(1))))
     }
 
     fn add(&mut self, event: &Event) {

@@ -185,13 +185,8 @@ pub async fn log(Shared(state): Server, InPath(id): InPath<String>) -> Answer<Lo
 pub fn log_state(log: &LogHandle) -> Result<LogState> {
     let version = log.version()?;
     let archive = &version.archive;
-    let (mut first, mut last, mut events) = (None::<u64>, None::<u64>, 0);
-    for unit in archive.units() {
-        events += unit.count;
-        let known = |time: u64| (time > 0 && time < u64::MAX).then_some(time);
-        first = known(unit.unix.0).map_or(first, |time| Some(first.map_or(time, |f| f.min(time))));
-        last = known(unit.unix.1).map_or(last, |time| Some(last.map_or(time, |l| l.max(time))));
-    }
+    let events = archive.units().map(|unit| unit.count).sum();
+    let (first, last) = archive.times().unzip();
     let share = log.indexing();
     let is_ready = log.ready().is_ok();
     let lines = is_ready.then(|| version.lines());

@@ -40,14 +40,11 @@ impl Growth {
     pub fn of(log: &LogHandle) -> Result<Growth> {
         let version = log.version()?;
         let lines = log.ready().is_ok().then(|| version.lines());
-        let last = version.archive.units().map(|unit| unit.unix.1).max();
         Ok(Growth {
             version: version.number,
             lines: lines.map(|lines| lines.total),
             important: lines.map(|lines| lines.important),
-            last: last
-                .filter(|last| *last > 0 && *last < u64::MAX)
-                .map(Moment::of),
+            last: version.archive.times().map(|(_, last)| Moment::of(last)),
             lacks: Lacks::of(&version.archive),
             trouble: log.trouble(),
             growing: version.growing,

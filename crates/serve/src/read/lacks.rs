@@ -21,11 +21,7 @@ pub struct Lacks {
 
 impl Lacks {
     pub fn of(archive: &Archive) -> Lacks {
-        let end = archive.bytes().len();
-        // A recorder is writing the end.
-        let is_written = |place: usize| place == end && archive.is_recorded();
-        let damage = archive.damage().iter();
-        let damage = damage.filter(|place| !is_written(place.end));
+        let damage = archive.damage_at_rest().iter();
         Lacks {
             missed: archive.missed(),
             missed_unknown: archive.missed_unknown(),

@@ -11,6 +11,14 @@ impl Archive {
         &self.contents.damage
     }
 
+    /// The ranges of bytes that are damaged, but for the end, if a recorder is writing that.
+    pub fn damage_at_rest(&self) -> &[Range<usize>] {
+        match self.damage() {
+            [others @ .., tail] if tail.end == self.bytes().len() && self.is_recorded() => others,
+            all => all,
+        }
+    }
+
     /// The end of the last whole frame. If there are bytes after it, the writer was killed while it
     /// wrote them.
     pub fn whole(&self) -> usize {

@@ -194,6 +194,13 @@ impl Archive {
         numbered.map(|(number, unit)| unit.info(number))
     }
 
+    /// The first and the last time of its events, in nanoseconds since 1970, as far as its units
+    /// say these.
+    pub fn times(&self) -> Option<(u64, u64)> {
+        let times = self.units().filter_map(|unit| unit.times());
+        times.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
     /// Reads units one by one.
     pub fn unit_reader(&self) -> UnitReader<'_> {
         UnitReader {

@@ -59,6 +59,13 @@ pub struct UnitInfo {
 }
 
 impl UnitInfo {
+    /// The first and the last time of its events, in nanoseconds since 1970, if both are known.
+    pub fn times(&self) -> Option<(u64, u64)> {
+        let is_known = |time: u64| time > 0 && time < u64::MAX;
+        let (first, last) = self.unix;
+        (is_known(first) && is_known(last)).then_some((first, last))
+    }
+
     /// Whether it may have events of these times, in nanoseconds since 1970. If its times are not
     /// known, it may.
     pub fn may_have(&self, times: &Range<u64>) -> bool {

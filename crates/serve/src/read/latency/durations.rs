@@ -6,7 +6,7 @@ use timeline_latency::{Histogram, Series};
 use utoipa::ToSchema;
 
 use super::bins::{Bins, row_begin};
-use super::find::{DurationFilter, each_duration, id, span, unknown};
+use super::find::{DurationFilter, each_duration, id, unknown};
 use crate::error::{Error, Result};
 use crate::logs::Version;
 use crate::read::cancel::Cancel;
@@ -173,7 +173,10 @@ impl Sums {
 
 /// Sums durations up.
 pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> Result<Durations> {
-    let all = span(&version.archive).map(|(first, last)| (first, last.saturating_add(1)));
+    let all = version
+        .archive
+        .times()
+        .map(|(first, last)| (first, last.saturating_add(1)));
     let (from, to) = asked.asked.range.or(all).unwrap_or((0, 1));
     let mut sums = Sums {
         from,

@@ -50,14 +50,6 @@ pub fn unknown(archive: &Archive, asked: &DurationFilter) -> Vec<String> {
     unknown.map(|one| one.to_string()).collect()
 }
 
-/// The first and the last time of a log.
-pub fn span(archive: &Archive) -> Option<(u64, u64)> {
-    let known = |time: u64| time > 0 && time < u64::MAX;
-    let times = archive.units().map(|unit| unit.unix);
-    let known = times.filter(|(first, last)| known(*first) && known(*last));
-    known.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
-}
-
 /// Has `each` take the durations in the order of their ends, until it returns false. Returns what
 /// has no other half, and how many are open.
 ///

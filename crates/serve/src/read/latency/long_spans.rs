@@ -12,7 +12,7 @@ use timeline::{Event, Source, ThreadRef};
 use timeline_latency::{Matcher, Measure, Measurement, OpenSpan, Series};
 use timeline_reading::Longest;
 
-use super::find::{DurationFilter, LONGEST, each_event, id, span};
+use super::find::{DurationFilter, LONGEST, each_event, id};
 use super::spans::{Bar, KEYED, OPEN, SpanQuery, Spans};
 use crate::error::Result;
 use crate::logs::Version;
@@ -132,7 +132,7 @@ impl LongSpans {
             true => each_event(version, &wanted, cancel, &mut take)?,
             false => Vec::new(),
         };
-        let last = span(archive).map_or(0, |(_, last)| last);
+        let last = archive.times().map_or(0, |(_, last)| last);
         // Filters are about the event that ends a span. These have none.
         let open = match asked.query.is_empty() {
             true => open,
