@@ -5,6 +5,7 @@ use timeline::Value;
 use timeline::dump::{Text, is_printable};
 use timeline::internal::{Object, ObjectPart, ObjectValue};
 
+use super::quoted::escape;
 use super::{push_quoted, push_value};
 
 /// Appends the objects of an event with this message and these values, each with a line feed behind
@@ -71,11 +72,7 @@ fn push_printable(mut text: &str, out: &mut Text) {
         // Between the parts of a value of JSON.
         match rest.next() {
             Some('\t' | '\r' | '\n') => out.push(" "),
-            Some(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    out.push(&format!("\\u{unit:04x}"));
-                }
-            }
+            Some(c) => out.push(&escape(c)),
             None => {}
         }
         text = rest.as_str();

@@ -45,6 +45,12 @@ fn write(value: &(impl Serialize + ?Sized), out: &mut impl Write) -> io::Result<
     Ok(value.serialize(&mut serializer)?)
 }
 
+/// A character as an escape of JSON: `\u202e`, or two of these.
+pub fn escape(c: char) -> String {
+    let units = c.encode_utf16(&mut [0; 2]).to_vec();
+    units.iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
 /// Escapes the characters that JSON itself would not escape.
 struct Escaping;
 
@@ -57,9 +63,7 @@ impl Formatter for Escaping {
             let (before, rest) = fragment.split_at(at);
             out.write_all(before.as_bytes())?;
             let mut rest = rest.chars();
-            for unit in rest.next().unwrap_or_default().encode_utf16(&mut [0; 2]) {
-                write!(out, "\\u{unit:04x}")?;
-            }
+            out.write_all(escape(rest.next().unwrap_or_default()).as_bytes())?;
             fragment = rest.as_str();
         }
         out.write_all(fragment.as_bytes())
