@@ -2,7 +2,7 @@
 
 use timeline::{Event, Source};
 use timeline_archive::{Archive, ArchiveEvents, Select};
-use timeline_search::{PageSelection, SearchSelect};
+use timeline_search::{Candidates, LineNumbers, PageSelection, SearchSelect};
 
 use crate::durations::{WithDurations, select_with_edges};
 use crate::log::{Holder, Log};
@@ -52,6 +52,21 @@ impl Log {
     /// is known of its events before they are read.
     pub fn stream_of<'a>(&'a self, request: Request<'a>, selection: PageSelection) -> Stream<'a> {
         Stream::new(self, request, Some(selection))
+    }
+}
+
+impl Log {
+    /// The candidates among the events, or all that are asked for, the oldest first, and what
+    /// numbers their lines. All of a timeline.
+    pub fn numbered<'a>(
+        &'a self,
+        request: Request<'a>,
+        candidates: Option<Candidates>,
+    ) -> (Stream<'a>, LineNumbers) {
+        match candidates {
+            Some(found) => (self.stream_of(request, found.selection), found.lines),
+            None => (self.stream(request), LineNumbers::new(request.order)),
+        }
     }
 }
 

@@ -38,7 +38,7 @@ mod query;
 pub use error::{Error, Result};
 pub use index::{
     Candidates, Counts, Index, IndexCoverage, LineNumbers, OpenIndex, PageSelection, ReadCounter,
-    SearchSelect, numbered_events, open_archive, open_archive_by,
+    SearchSelect, open_archive, open_archive_by,
 };
 pub use message_lines::{line_count, message_lines};
 pub use query::{

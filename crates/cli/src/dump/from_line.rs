@@ -114,11 +114,7 @@ impl<'a> Dump<'a> {
             self.index = Some(index);
             candidates
         });
-        let request = request.with_durations();
-        match candidates {
-            Some(found) => (log.stream_of(request, found.selection), found.lines),
-            None => (log.stream(request), LineNumbers::new(Order::OldestFirst)),
-        }
+        log.numbered(request.with_durations(), candidates)
     }
 
     /// How many lines the message of an event has.

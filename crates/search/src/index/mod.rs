@@ -6,7 +6,7 @@
 //! `file_index` compares them with that file, `index_set` has those of all files, which many
 //! queries share (`page_layout` has their pages in order), and `archive_index` answers these. A
 //! query becomes a `selection` of the events that are read, which `search_select` chooses; `lines`
-//! numbers these (`numbered_events` gives both), and `read_counter` counts what is read.
+//! numbers these, and `read_counter` counts what is read.
 
 mod archive_index;
 mod build;
@@ -15,7 +15,6 @@ mod file_index;
 mod index_set;
 mod lines;
 mod ngrams;
-mod numbered_events;
 mod page;
 mod page_layout;
 mod page_set;
@@ -37,7 +36,6 @@ use timeline_archive::{Archive, Result};
 
 pub use archive_index::{Candidates, Index, IndexCoverage, OpenIndex};
 pub use lines::LineNumbers;
-pub use numbered_events::numbered_events;
 pub use read_counter::{Counts, ReadCounter};
 pub use search_select::SearchSelect;
 pub use selection::PageSelection;

@@ -184,7 +184,7 @@ pub async fn log(Shared(state): Server, InPath(id): InPath<String>) -> Answer<Lo
 /// What is known of a log.
 pub fn log_state(log: &LogHandle) -> Result<LogState> {
     let version = log.version()?;
-    let archive = &version.archive;
+    let archive = version.archive();
     let events = archive.units().map(|unit| unit.count).sum();
     let (first, last) = archive.times().unzip();
     let share = log.indexing();

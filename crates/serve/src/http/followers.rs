@@ -44,8 +44,8 @@ impl Growth {
             version: version.number,
             lines: lines.map(|lines| lines.total),
             important: lines.map(|lines| lines.important),
-            last: version.archive.times().map(|(_, last)| Moment::of(last)),
-            lacks: Lacks::of(&version.archive),
+            last: version.archive().times().map(|(_, last)| Moment::of(last)),
+            lacks: Lacks::of(version.archive()),
             trouble: log.trouble(),
             growing: version.growing,
         })

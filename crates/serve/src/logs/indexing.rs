@@ -70,7 +70,7 @@ pub fn index(indexing: &Arc<Indexing>, version: &Arc<Version>, missing: u64) {
     if is_busy || (missing <= worthwhile && !lacks_outlines(version)) {
         return;
     }
-    let total = version.archive.bytes().len().max(1) as u64;
+    let total = version.archive().bytes().len().max(1) as u64;
     // Relaxed, here and below: see Indexing::share.
     indexing.done.store(0, Ordering::Relaxed);
     indexing.total.store(total, Ordering::Relaxed);
@@ -79,7 +79,7 @@ pub fn index(indexing: &Arc<Indexing>, version: &Arc<Version>, missing: u64) {
     let (version, theirs) = (Arc::clone(version), Arc::clone(indexing));
     let work = move || {
         let ended = Ended(&theirs);
-        let mut index = Index::open(&version.archive);
+        let mut index = Index::open(version.archive());
         let done = &theirs.done;
         let result = index.update(|bytes| done.store(bytes, Ordering::Relaxed));
         let failed = result.err().map(|(index, error)| {

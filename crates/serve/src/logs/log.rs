@@ -183,7 +183,7 @@ impl LogHandle {
         let stamps = place.stamps();
         if let Some(opened) = &mut state.opened
             && opened.stamps == stamps
-            && opened.version.growing == is_growing(&opened.version.archive)
+            && opened.version.growing == is_growing(opened.version.archive())
         {
             opened.at = Instant::now();
             opened.took = Duration::ZERO;
@@ -369,7 +369,7 @@ fn new_number() -> u64 {
 fn is_appended(opened: &Opened, now: &Stamps, archive: &Archive) -> bool {
     let before = &opened.stamps;
     // The digest of a unit is that of all of its file up to it. The last one may still grow.
-    let mut units = opened.version.archive.units();
+    let mut units = opened.version.archive().units();
     let count = units.len();
     let last = units.nth(count.saturating_sub(2)).filter(|_| count > 1);
     let is_same = last.is_none_or(|last| {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use timeline::dump::Messages;
 use timeline::{Order, Source};
 use timeline_archive::Archive;
+use timeline_reading::{Log, Request};
 use timeline_search::{Index, IndexCoverage, OpenIndex, line_count};
 
 use super::place::shown;
@@ -25,8 +26,8 @@ const KEPT: usize = 6;
 pub struct Version {
     /// Changes when the lines of the log are numbered anew. It stays if lines were appended.
     pub number: u64,
-    /// The events.
-    pub archive: Archive,
+    /// The events: of an archive, because a timeline is recorded while somebody looks at it.
+    pub log: Log,
     /// Whether more may come.
     pub growing: bool,
     lines: OnceLock<LineCount>,
@@ -69,7 +70,7 @@ impl Version {
         let former = before.filter(|before| before.number == number);
         Version {
             number,
-            archive,
+            log: Log::of_archive(&origin.path, archive),
             growing,
             lines: OnceLock::new(),
             rest: Mutex::default(),
@@ -101,6 +102,11 @@ impl Version {
         left
     }
 
+    /// The archive that has the events.
+    pub fn archive(&self) -> &Archive {
+        self.log.archive().expect("it was made of an archive")
+    }
+
     /// A text in which the path of the log stands instead of how this process reads it.
     pub fn shown(&self, text: &str) -> String {
         shown(text, &self.origin.path)
@@ -110,9 +116,9 @@ impl Version {
     pub fn index(&self) -> Index<'_> {
         // Held while it is opened, so that nobody else opens it as well.
         let mut opened = lock(&self.index);
-        let known = opened.as_ref().and_then(|opened| opened.of(&self.archive));
+        let known = opened.as_ref().and_then(|opened| opened.of(self.archive()));
         known.unwrap_or_else(|| {
-            let index = Index::open(&self.archive);
+            let index = Index::open(self.archive());
             *opened = Some(index.opened());
             index
         })
@@ -146,10 +152,10 @@ impl Version {
 
     /// The lines of important events, and of others that an index leaves out.
     fn count(&self, index: &Index) -> (u64, u64) {
-        let (archive, mut messages) = (&self.archive, Messages::new(&self.archive));
+        let (archive, mut messages) = (self.archive(), Messages::new(self.archive()));
         let (mut important, mut others) = (0, 0);
-        let rest = index.rest().into();
-        for event in archive.events_by_time_where(Order::OldestFirst, rest) {
+        let request = Request::new(Order::OldestFirst);
+        for event in self.log.stream_of(request, index.rest()) {
             let lines = line_count(&messages.text(&event, archive.definition(event.id)));
             match event.important {
                 true => important += lines,

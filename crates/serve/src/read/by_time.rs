@@ -1,8 +1,9 @@
 //! Finds wanted events in pages, and lines by their times.
 
 use serde::Serialize;
-use timeline::Source;
-use timeline_search::{Query, numbered_events};
+use timeline::{Order, Source};
+use timeline_reading::Request;
+use timeline_search::Query;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -57,13 +58,14 @@ pub fn page(
     limit: usize,
     cancel: &Cancel,
 ) -> Result<EventPage> {
-    let archive = &version.archive;
+    let archive = version.archive();
     let from = after.map_or(Ok(0), |after| begin(version, after))?;
     let index = version.index();
     let pages = pages_with(archive, query, Vec::new());
     let rest = version.rest(&index);
     let found = index.candidates_where((from, rest), |unit, places| pages.has(unit, places));
-    let (events, mut numbers) = numbered_events(archive, found);
+    let request = Request::new(Order::OldestFirst);
+    let (events, mut numbers) = version.log.numbered(request, found);
     let (mut objects, mut filter) = (EventObjects::new(archive), query.on(archive));
     let mut page = EventPage {
         events: Vec::new(),
@@ -95,13 +97,13 @@ pub fn page(
 /// of lines if there is none.
 pub fn at_time(version: &Version, time: u64, cancel: &Cancel) -> Result<u64> {
     let mut found = None;
-    let mut objects = EventObjects::new(&version.archive);
+    let mut objects = EventObjects::new(version.archive());
     let total = numbered(
         (version, cancel),
         LineStart::Time(time),
         &mut objects,
         |_, event, first, _| {
-            let is_it = version.archive.time(event).is_some_and(|at| at >= time);
+            let is_it = version.archive().time(event).is_some_and(|at| at >= time);
             if is_it && !event.important {
                 found = Some(first);
             }

@@ -107,9 +107,9 @@ impl ThreadObject {
 /// All definitions of a log.
 pub fn definitions(version: &Version, cancel: &Cancel) -> Result<Vec<DefinitionObject>> {
     // They are in the events: of a large log, that takes long.
-    version.archive.find_definitions(|| !cancel.is_set());
+    version.archive().find_definitions(|| !cancel.is_set());
     cancel.check()?;
-    let mut all: Vec<_> = version.archive.definitions().map(object).collect();
+    let mut all: Vec<_> = version.archive().definitions().map(object).collect();
     all.sort_by_key(|definition| definition.definition);
     Ok(all)
 }

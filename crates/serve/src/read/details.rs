@@ -96,7 +96,7 @@ pub struct StackFrame {
 /// All that is known of the event with a line.
 pub fn details(version: &Version, line: u64, cancel: &Cancel) -> Result<Details> {
     let (event, first) = event_at(version, line, cancel)?;
-    let archive = &version.archive;
+    let archive = version.archive();
     let definition = DefinitionView::new(archive.definition(event.id));
     let program = archive.program(event.thread);
     let place = definition.place(&event);
@@ -159,7 +159,7 @@ fn properties(
     let object = definition.object()?;
     let layout = definition.layout();
     let values: Vec<Value> = event.values(&layout).collect();
-    let mut messages = Messages::new(&version.archive);
+    let mut messages = Messages::new(version.archive());
     let message = messages.text(event, definition.whole());
     let mut objects = Text::new();
     write_object(object, &message, &values, "", &mut objects);

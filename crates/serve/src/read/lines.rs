@@ -1,8 +1,8 @@
 //! Finds events by the numbers of their lines.
 
 use serde::Serialize;
-use timeline::Event;
-use timeline_search::numbered_events;
+use timeline::{Event, Order};
+use timeline_reading::Request;
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -24,7 +24,7 @@ pub struct Lines {
 /// The events whose lines are among the `count` lines from `from` on.
 pub fn range(version: &Version, from: u64, count: u64, cancel: &Cancel) -> Result<Lines> {
     let end = from.saturating_add(count);
-    let mut objects = EventObjects::new(&version.archive);
+    let mut objects = EventObjects::new(version.archive());
     let mut lines = Vec::new();
     let total = numbered(
         (version, cancel),
@@ -49,7 +49,7 @@ pub fn range(version: &Version, from: u64, count: u64, cancel: &Cancel) -> Resul
 
 /// The events with these lines, which rise.
 pub fn at(version: &Version, wanted: &[u64], cancel: &Cancel) -> Result<Lines> {
-    let mut objects = EventObjects::new(&version.archive);
+    let mut objects = EventObjects::new(version.archive());
     let (mut lines, mut next) = (Vec::new(), 0);
     let total = numbered(
         (version, cancel),
@@ -92,7 +92,6 @@ pub fn numbered<'v>(
     objects: &mut EventObjects<'v>,
     mut each: impl FnMut(&mut EventObjects<'v>, &Event, u64, u64) -> bool,
 ) -> Result<u64> {
-    let archive = &version.archive;
     let index = version.index();
     let (lines, rest) = (version.lines(), version.rest(&index));
     let candidates = match from {
@@ -100,7 +99,8 @@ pub fn numbered<'v>(
         LineStart::Lines(wanted) => index.at_lines(wanted, rest),
         LineStart::Time(time) => index.from_time(time),
     };
-    let (events, mut numbers) = numbered_events(archive, candidates);
+    let request = Request::new(Order::OldestFirst);
+    let (events, mut numbers) = version.log.numbered(request, candidates);
     for event in events {
         cancel.check()?;
         let count = objects.lines(&event);
@@ -116,7 +116,7 @@ pub fn numbered<'v>(
 /// The event with a line, and the number of its first line.
 pub fn event_at(version: &Version, line: u64, cancel: &Cancel) -> Result<(Event, u64)> {
     let mut found = None;
-    let mut objects = EventObjects::new(&version.archive);
+    let mut objects = EventObjects::new(version.archive());
     numbered(
         (version, cancel),
         LineStart::Range(line, line.saturating_add(1)),

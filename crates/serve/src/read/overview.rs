@@ -75,7 +75,7 @@ pub struct Rate {
 
 /// Counts the events of a log.
 pub fn overview(version: &Version, cancel: &Cancel) -> Result<Overview> {
-    let archive = &version.archive;
+    let archive = version.archive();
     let summary = LogSummary::of(version, cancel)?;
     let mut by_category: HashMap<Option<String>, u64> = HashMap::new();
     let mut by_priority: HashMap<Option<&'static str>, u64> = HashMap::new();

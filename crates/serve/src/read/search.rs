@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use timeline::{Event, Order};
-use timeline_archive::{Archive, ArchiveEvents, BlockColumns, Places, UnitInfo, UnitVisitor};
-use timeline_search::{
-    Filter, LineNumbers, Needle, PageSelection, Query, SearchSelect, numbered_events,
-};
+use timeline_archive::{Archive, BlockColumns, Places, UnitInfo, UnitVisitor};
+use timeline_reading::{Request, Stream};
+use timeline_search::{Filter, LineNumbers, Needle, PageSelection, Query, SearchSelect};
 use utoipa::ToSchema;
 
 use super::cancel::Cancel;
@@ -77,7 +76,7 @@ pub fn search(
     wanted: &SearchRequest,
     tell: impl FnMut(Hits, &Progress) -> bool,
 ) -> Result<()> {
-    let archive = &version.archive;
+    let archive = version.archive();
     let mut index = version.index();
     let mut search = Search {
         wanted,
@@ -101,11 +100,12 @@ pub fn search(
     let mut all = wanted.query.clone();
     // Only events that were read are counted, and once.
     all.of_unknown_process = Default::default();
+    let request = Request::new(Order::OldestFirst);
     let mut among = Vec::new();
     if let Some(needle) = &wanted.needle {
         // The first hits of a text that is common come at once.
         let found = index.candidates(needle, Order::OldestFirst, Some(0));
-        let (events, numbers) = numbered_events(archive, Some(found));
+        let (events, numbers) = version.log.numbered(request, Some(found));
         if wanted.from == 0 && !search.scan(events, numbers, AT_ONCE) {
             return Ok(());
         }
@@ -128,7 +128,7 @@ pub fn search(
             index.candidates_where(from, |unit, places| pages.has(unit, places))
         }
     };
-    let (events, numbers) = numbered_events(archive, found);
+    let (events, numbers) = version.log.numbered(request, found);
     if search.scan(events, numbers, u64::MAX) {
         search.progress.done = 1.0;
         if search.progress.found == 0 && wanted.from == 0 {
@@ -156,7 +156,7 @@ struct Search<'v, T> {
 
 impl<T: FnMut(Hits, &Progress) -> bool> Search<'_, T> {
     /// Searches so many of these events. Returns whether the search goes on behind them.
-    fn scan(&mut self, events: ArchiveEvents, mut numbers: LineNumbers, most: u64) -> bool {
+    fn scan(&mut self, events: Stream<'_>, mut numbers: LineNumbers, most: u64) -> bool {
         for event in events.take(usize::try_from(most).unwrap_or(usize::MAX)) {
             let (count, has_text) = match &self.wanted.needle {
                 Some(needle) => self.objects.has_line(&event, |line| needle.is_in(line)),

@@ -85,12 +85,12 @@ impl LogSummary {
     ) -> Result<Arc<LogSummary>> {
         version.kept(key, |before: Option<Arc<LogSummary>>| {
             let before = before.map(Arc::unwrap_or_clone).unwrap_or_default();
-            let mut builder = Builder::new(&version.archive, before);
+            let mut builder = Builder::new(version.archive(), before);
             let query = Query {
                 of_unknown_process: Default::default(),
                 ..query.clone()
             };
-            visit(&version.archive, &query, &|| cancel.is_set(), &mut builder);
+            visit(version.archive(), &query, &|| cancel.is_set(), &mut builder);
             cancel.check()?;
             let mut summary = builder.finish();
             // No block with such events is counted for good, so all of them were met again.
@@ -333,9 +333,9 @@ mod tests {
         let known = LogSummary::of(&before, &cancel).unwrap();
         assert_eq!(known.events(), 610);
         let now = Version::of_bytes(&all, Some(&before));
-        let builder = &mut Builder::new(&now.archive, LogSummary::clone(&known));
+        let builder = &mut Builder::new(now.archive(), LogSummary::clone(&known));
         let wanted: Vec<bool> = now
-            .archive
+            .archive()
             .units()
             .map(|unit| builder.wants(&unit))
             .collect();
@@ -353,7 +353,7 @@ mod tests {
         let other = blocks(&[600, 11, 5]);
         let other = Version::of_bytes(&other, Some(&before));
         let wanted: Vec<bool> = other
-            .archive
+            .archive()
             .units()
             .map(|unit| builder.wants(&unit))
             .collect();

@@ -250,10 +250,10 @@ fn exact(
     let query = asked.query.within(parts.from..parts.to);
     let mut exact = Exact {
         by_core: asked.by_core,
-        numbers: NameNumbers::new(&version.archive, names),
+        numbers: NameNumbers::new(version.archive(), names),
         parts,
     };
-    visit(&version.archive, &query, &|| cancel.is_set(), &mut exact);
+    visit(version.archive(), &query, &|| cancel.is_set(), &mut exact);
     cancel.check()?;
     Ok(exact.numbers.names)
 }

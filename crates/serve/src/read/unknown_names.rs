@@ -20,7 +20,7 @@ pub fn unmatched(version: &Version, query: &Query, cancel: &Cancel) -> Result<Ve
     }
     // After that, the archive knows all definitions.
     let summary = LogSummary::of(version, cancel)?;
-    let definitions: Vec<&Definition> = version.archive.definitions().collect();
+    let definitions: Vec<&Definition> = version.archive().definitions().collect();
     let threads = summary.names.threads.iter().map(|logger| {
         let thread = logger.thread.clone().unwrap_or_default();
         Thread {

@@ -174,7 +174,7 @@ impl Sums {
 /// Sums durations up.
 pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> Result<Durations> {
     let all = version
-        .archive
+        .archive()
         .times()
         .map(|(first, last)| (first, last.saturating_add(1)));
     let (from, to) = asked.asked.range.or(all).unwrap_or((0, 1));
@@ -210,7 +210,7 @@ pub fn durations(version: &Version, asked: &DurationQuery, cancel: &Cancel) -> R
     };
     Ok(Durations {
         unknown: match objects.is_empty() {
-            true => unknown(&version.archive, &asked.asked),
+            true => unknown(version.archive(), &asked.asked),
             false => Vec::new(),
         },
         from: from.to_string(),

@@ -62,7 +62,7 @@ pub fn each_duration(
     mut each: impl FnMut(&[Series], Measurement) -> bool,
 ) -> Result<(Losses, u64)> {
     let (query, is_enough) = (asked.query(), Cell::new(false));
-    let mut matcher = Matcher::new(&asked.measures, &version.archive);
+    let mut matcher = Matcher::new(&asked.measures, version.archive());
     let wanted = DurationRequest {
         longest: LONGEST,
         is_cancelled: &|| is_enough.get() || cancel.is_set(),
@@ -73,7 +73,7 @@ pub fn each_duration(
             is_enough.set(!each(series, found));
         }
     };
-    timeline_reading::each_duration(&version.archive, &mut matcher, &wanted, &mut found);
+    timeline_reading::each_duration(version.archive(), &mut matcher, &wanted, &mut found);
     cancel.check()?;
     Ok((matcher.losses(), matcher.open() as u64))
 }
@@ -89,7 +89,7 @@ pub fn each_event(
     cancel: &Cancel,
     each: impl FnMut(&Matcher, &Event, &mut Vec<Measurement>) -> bool,
 ) -> Result<Vec<OpenSpan>> {
-    let (archive, query) = (&version.archive, asked.query());
+    let (archive, query) = (version.archive(), asked.query());
     let mut matcher = Matcher::new(&asked.measures, archive);
     let wanted = DurationRequest {
         longest: LONGEST,

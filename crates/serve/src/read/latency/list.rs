@@ -83,7 +83,7 @@ pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<Dur
         true
     })?;
     let count = longest.count;
-    let mut numbers = NameNumbers::new(&version.archive, NameTable::default());
+    let mut numbers = NameNumbers::new(version.archive(), NameTable::default());
     let durations = longest.into_sorted().map(|found| {
         let number = numbers.thread((found.thread, found.tid));
         let logger = &numbers.names.threads[number as usize];
@@ -106,7 +106,7 @@ pub fn list(version: &Version, asked: &ListQuery, cancel: &Cancel) -> Result<Dur
     });
     Ok(DurationList {
         unknown: match count {
-            0 => unknown(&version.archive, &asked.asked),
+            0 => unknown(version.archive(), &asked.asked),
             _ => Vec::new(),
         },
         count,

@@ -99,7 +99,7 @@ fn lock(last: &Mutex<Last>) -> MutexGuard<'_, Last> {
 impl LongSpans {
     fn find(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<LongSpans> {
         let found = Instant::now();
-        let archive = &version.archive;
+        let archive = version.archive();
         let wanted = DurationFilter {
             measures: vec![Measure::Spans("*".into())],
             range: None,

@@ -87,7 +87,7 @@ pub(super) struct Bar {
 /// Finds the spans that overlap a range, but those that last longer than [`LONGEST`].
 pub fn spans(version: &Version, asked: &SpanQuery, cancel: &Cancel) -> Result<Spans> {
     let (from, to) = asked.range;
-    let archive = &version.archive;
+    let archive = version.archive();
     let wanted = DurationFilter {
         measures: vec![Measure::Spans("*".into())],
         // Those that end later may have begun before.
