@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use timeline::Timeline;
 
 use super::{Fork, fork, reap};
-use crate::support::{Name, Process, arguments, attach, define};
+use crate::support::{Name, Process, arguments, attach, define, size};
 
 /// The events that came late, by all processes.
 fn late(path: &str) -> u64 {
@@ -215,9 +215,9 @@ mod handlers {
         drop(tell);
         reap(pid);
         let attached = attach(&given[0]);
-        for (ends, places) in [(true, 40), (false, 40)] {
+        for ends in [true, false] {
             ENDS.store(ends, Ordering::SeqCst);
-            let stride = (count / places).max(1);
+            let stride = (count / (20 * size())).max(1);
             let begin = 1 + u64::from(std::process::id()) % stride;
             for at in (begin..count).step_by(stride as usize) {
                 let (pid, steps, tell) = act.child(at);

@@ -39,6 +39,9 @@ fn check_opened(path: &Path, is_outlined: bool) {
     check_lines(&archive, &Index::open(&archive), 5);
 }
 
+/// Logged to each file.
+const EVENTS: u64 = 120;
+
 #[test]
 fn an_archive_that_did_not_change_is_opened_by_its_outline() {
     let folder = tempfile::tempdir().unwrap();
@@ -50,7 +53,7 @@ fn an_archive_that_did_not_change_is_opened_by_its_outline() {
         is_important: number.is_multiple_of(50),
         ends: number.is_multiple_of(20),
     };
-    let all: Vec<Logged> = (0..300).map(logged).collect();
+    let all: Vec<Logged> = (0..EVENTS).map(logged).collect();
     let mut paths = Vec::new();
     for (name, forms) in [
         ("blocks.tla", vec![Form::Blocks]),
@@ -59,7 +62,7 @@ fn an_archive_that_did_not_change_is_opened_by_its_outline() {
     ] {
         let path = folder.path().join(name);
         for (part, form) in forms.into_iter().enumerate() {
-            append(&path, &all, 300 * part, form);
+            append(&path, &all, EVENTS as usize * part, form);
         }
         paths.push(path);
     }
@@ -69,7 +72,7 @@ fn an_archive_that_did_not_change_is_opened_by_its_outline() {
         append(
             &both.join(format!("{number}.tla")),
             &all,
-            300 * number,
+            EVENTS as usize * number,
             form,
         );
     }
@@ -91,7 +94,7 @@ fn an_archive_that_did_not_change_is_opened_by_its_outline() {
     let [blocks, plain, mixed] = &paths[..] else {
         panic!("three archives");
     };
-    append(blocks, &all, 300, Form::Blocks);
+    append(blocks, &all, EVENTS as usize, Form::Blocks);
     fs::copy(plain, folder.path().join("copy.tla")).unwrap();
     fs::rename(folder.path().join("copy.tla"), plain).unwrap();
     let mut bytes = fs::read(mixed).unwrap();
