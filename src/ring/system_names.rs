@@ -57,6 +57,7 @@ impl SystemNames {
                 self.known.clear();
             }
             let name = self.ask(map, geometry, recorded);
+            let name = name.or_else(|| stored_since(map, geometry, recorded));
             self.known.insert(identity, KernelName { renames, name });
         }
         self.known.get(&identity)?.name.as_deref()
@@ -110,5 +111,60 @@ impl SystemNames {
         // Otherwise it has ended meanwhile, and the kernel may have told of another thread.
         let now = threads::lookup(map, geometry, recorded.thread.identity)?;
         (now.process == recorded.process).then_some(name)
+    }
+}
+
+/// The name that a thread has stored since its record was read: it may have ended before the kernel
+/// was asked.
+fn stored_since(map: &Mapping, geometry: &Geometry, recorded: &ThreadEntry) -> Option<String> {
+    let now = threads::lookup(map, geometry, recorded.thread.identity)?;
+    now.thread.name.filter(|_| now.renames != recorded.renames)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::shm::Name;
+    use crate::{Priority, Timeline, lifecycle};
+
+    #[test]
+    fn a_thread_that_ends_while_the_kernel_is_asked_has_the_name_that_it_stored() {
+        let path = format!("/timeline-test-last-name-{}", std::process::id());
+        let timeline = Timeline::with_size(&path, 1024, 4096).expect("created");
+        let event = timeline
+            .define("test", Priority::Info, "$n")
+            .expect("defined");
+        let name = Name::new(path.as_ref()).expect("a name");
+        let (segment, _file) = lifecycle::attach(&name).expect("attached");
+        let (map, geometry) = (&segment.map, &segment.geometry);
+        let comm = |name| std::fs::write("/proc/thread-self/comm", name).expect("named");
+        let work = || {
+            comm("first");
+            timeline.log(event, [1]);
+            let attached = crate::Attached::open(&path).expect("attached");
+            let event = attached
+                .events(crate::Order::NewestFirst)
+                .next()
+                .expect("logged");
+            comm("last");
+            event.thread.0
+        };
+        // Its record is read, and it ends before the kernel is asked.
+        let recorded = std::thread::scope(|scope| {
+            let (send, receive) = std::sync::mpsc::channel();
+            let thread = scope.spawn(move || {
+                let identity = work();
+                let recorded = threads::lookup(map, geometry, identity).expect("there");
+                send.send(recorded).expect("heard");
+            });
+            let recorded = receive.recv().expect("told");
+            thread.join().expect("ended");
+            recorded
+        });
+        assert_eq!(recorded.thread.name.as_deref(), Some("first"));
+        assert_ne!(recorded.process, 0, "it was running");
+        let mut names = SystemNames::default();
+        assert_eq!(names.of(map, geometry, &recorded), Some("last"));
+        crate::unlink(&path).expect("removed");
     }
 }

@@ -72,10 +72,13 @@ fn a_block_of_another_codec_is_not_damage() {
 
 /// Each way to read a damaged archive tells its damage once.
 fn assert_told_once(damaged: &str) {
-    let hows: [&[&str]; 3] = [
+    let hows: [&[&str]; 6] = [
         &["dump", damaged, "--line", "0"],
         &["dump", damaged, "--reverse"],
         &["search", damaged, "a"],
+        &["events", damaged],
+        &["outliers", damaged],
+        &["stats", damaged],
     ];
     for how in hows {
         let said = run(how).stderr;

@@ -1,7 +1,10 @@
 //! Reports what an archive lacks: entries that were missed, those that are gone, and damaged bytes.
 
+use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use timeline::internal::files::folder_of;
 use timeline_archive::{Archive, has_archive_name};
@@ -34,28 +37,37 @@ pub fn report(path: &Path, archive: &Archive, lost: u64) {
     let path = path.display();
     if archive.missed() > 0 {
         let missed = things(archive.missed(), "entry");
-        output::say(format_args!(
+        say(format_args!(
             "{path}: {missed} missed, overwritten before they were recorded"
         ));
     }
     if archive.missed_unknown() > 0 {
         let places = things(archive.missed_unknown(), "place");
-        output::say(format_args!(
+        say(format_args!(
             "{path}: events before {places} may be missing, because no recorder ran between two \
              runs"
         ));
     }
     if archive.repeated() > 0 {
         let entries = things(archive.repeated(), "entry");
-        output::say(format_args!(
+        say(format_args!(
             "{path}: {entries} stand in more than one frame, so events may come twice"
         ));
     }
     if let Some(texts) = recovery::told(archive).filter(|_| archive.recovery().is_some()) {
-        output::say(format_args!("{path}: recovered {texts}"));
+        say(format_args!("{path}: recovered {texts}"));
     }
     if let Some(damage) = damage(archive, lost) {
-        output::say(format_args!("{path}: {damage}"));
+        say(format_args!("{path}: {damage}"));
+    }
+}
+
+/// Says it, unless it was said before: some verbs read a log twice.
+fn say(what: fmt::Arguments) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(what.to_string()) {
+        output::say(what);
     }
 }
 
