@@ -1,11 +1,14 @@
 //! A timeline attached read-only: in use, left behind or saved.
 //!
 //! frames.rs names addresses in call stacks, joined_processes.rs and processes.rs say who joined
-//! with which executables, and times.rs has the times of events.
+//! with which executables, and times.rs has the times of events. last_name.rs tests a thread that
+//! ends while it is looked up.
 
 #[cfg(feature = "symbols")]
 mod frames;
 mod joined_processes;
+#[cfg(all(test, not(loom)))]
+mod last_name;
 mod processes;
 mod times;
 
