@@ -9,11 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::Name;
 use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::{
     cc, library_dir, limited, luajit, luajit_program, printed, root, run, with_little_shm,
 };
+use crate::support::{Name, copy_program};
 
 /// Runs one of tests/lua with a name and a folder of its own.
 fn program(script: &str) {
@@ -408,7 +408,7 @@ fn a_program_with_the_rights_of_its_file_loads_no_library_that_who_starts_it_nam
         return println!("not run: no program here can have more rights than who starts it");
     }
     let program = folder.path().join("luajit");
-    fs::copy(luajit_program(), &program).expect("copied");
+    copy_program(luajit_program(), &program);
     copy_module(folder.path(), "libtimeline");
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("open to all");
     let said = |mode: u32, user: u32| {

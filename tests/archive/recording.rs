@@ -12,6 +12,7 @@ use timeline_archive::Archive;
 
 use crate::flight::{Flight, eventually, first_arguments, said, size};
 use crate::samples::frames;
+use crate::support::copy_program;
 
 #[test]
 fn a_file_cut_anywhere_is_continued() {
@@ -420,7 +421,7 @@ fn who_may_not_read_or_write_is_told_in_one_line() {
     flight.log(1);
     let folder = flight.folder.path();
     let program = folder.join("timeline");
-    fs::copy(env!("CARGO_BIN_EXE_timeline"), &program).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_timeline"), &program);
     let locked = folder.join("locked");
     fs::create_dir(&locked).unwrap();
     let there = locked.join("there.tla");

@@ -2,12 +2,13 @@
 //! Every program that it looks for or runs is a fake one; nothing is installed.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use tempfile::TempDir;
 
 use crate::support::toolchain::root;
+use crate::support::write_script;
 
 /// Simulates, and installs, what it is asked for, if nothing in `plan` stands against it.
 const APT_GET: &str = r#"
@@ -77,8 +78,7 @@ impl Machine {
 
     fn has(&self, program: &str, script: &str) {
         let path = self.0.path().join(program);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        write_script(&path, script);
     }
 
     fn lacks(&self, program: &str) {

@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use timeline::Timeline;
 
 use crate::command::{Running, succeed};
-use crate::support::Name;
 use crate::support::toolchain::programs::{Link, compile};
 use crate::support::toolchain::{C99, cc, limited, succeed as succeeds};
+use crate::support::{Name, copy_program};
 
 /// A timeline of this process, and two programs that joined it and run.
 struct Programs {
@@ -163,7 +163,7 @@ fn short_programs_and_one_that_becomes_another_keep_their_names() {
     let recorder = Running::start(&["record", name.path(), "-o", &archive, "--fsync", "never"]);
     let program = |number: u32| {
         let copy = folder.path().join(format!("program-{number}"));
-        fs::copy(&built, &copy).unwrap();
+        copy_program(&built, &copy);
         copy
     };
     for number in 0..12 {

@@ -1,10 +1,10 @@
 //! Tests what scripts/fuzz.sh runs. The compiler and cargo are fake ones; nothing is fuzzed.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::support::toolchain::root;
+use crate::support::write_script;
 
 /// What a run ended with, what it asked cargo for, and what it said.
 struct Run {
@@ -21,8 +21,7 @@ fn run(failing: &str, targets: &[&str]) -> Run {
         case "$*" in *"fuzz list") printf 'archive\nring\nresume\n' ;; esac"#;
     for (program, script) in [("cargo", cargo), ("rustc", ""), ("nice", r#"exec "$@""#)] {
         let path = folder.path().join(program);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        write_script(&path, script);
     }
     let asked = folder.path().join("asked");
     let path = format!("{}:/usr/bin:/bin", folder.path().display());

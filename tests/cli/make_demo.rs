@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use tempfile::TempDir;
 
 use crate::support::toolchain::{library_dir, limited, root};
+use crate::support::write_script;
 
 /// The demo, with a folder of its own for what it builds.
 struct Demo {
@@ -28,8 +29,7 @@ impl Demo {
         let library = library_dir().join("libtimeline.so");
         symlink(library, target.join("libtimeline.so")).unwrap();
         let place = target.join("timeline");
-        fs::write(&place, format!("#!/bin/sh\n{command}\n")).unwrap();
-        fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
+        write_script(&place, command);
         let mut demo = limited("sh");
         demo.args(["-c", "echo $$; exec \"$0\""])
             .arg(root().join("scripts/demo.sh"))

@@ -9,7 +9,7 @@ use std::process::Command;
 use timeline::{Attached, Attributes, Error, EventId, Level, Priority, Timeline};
 
 use crate::support::user::are_root;
-use crate::support::{Name, Process, place, say};
+use crate::support::{Name, Process, copy_program, place, say};
 
 #[test]
 fn a_channel_for_which_there_is_no_room_is_refused_and_nothing_is_defined() {
@@ -227,7 +227,7 @@ fn the_environment_of_a_setuid_program_is_not_read() {
     }
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("open");
     let program = folder.path().join("setuid");
-    std::fs::copy(std::env::current_exe().expect("our own path"), &program).expect("copied");
+    copy_program(std::env::current_exe().expect("our own path"), &program);
     let name = Name::new("setuid");
     let timeline = name.create(256);
     let run = |mode: u32, user: u32| {

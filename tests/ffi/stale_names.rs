@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 use timeline::{Attached, Frame, Order, Source};
 
+use crate::support::copy_program;
 use crate::support::toolchain::cc;
 use crate::support::toolchain::programs::{Link, compile};
 
@@ -80,7 +81,7 @@ fn a_file_without_a_build_id_that_was_upgraded_names_nothing() {
     let folder = TempDir::new().unwrap();
     let [old, new] = ["pays", "charges"].map(|name| program(folder.path(), name, &[]));
     let path = folder.path().join("program");
-    std::fs::copy(&old, &path).unwrap();
+    copy_program(&old, &path);
     let mut running = Running::start(Command::new(&path), folder.path().join("ring")).unwrap();
     assert_eq!(caller(&running.frames()), Some("pays"));
     // As package managers do it.
@@ -94,7 +95,7 @@ fn a_file_without_a_build_id_that_was_upgraded_names_nothing() {
     assert_eq!(caller(&running.frames()), None);
     // Written over: the same inode, and here the same size.
     let path = folder.path().join("again");
-    std::fs::copy(&old, &path).unwrap();
+    copy_program(&old, &path);
     let mut running = Running::start(Command::new(&path), folder.path().join("ring2")).unwrap();
     running.kill();
     assert_eq!(

@@ -6,6 +6,7 @@
 )]
 
 mod events;
+mod executable;
 pub mod kernel;
 mod machine;
 pub mod naive;
@@ -17,6 +18,7 @@ mod tree;
 pub mod user;
 
 pub use events::{Random, Way, arguments, attach, checked, define, unpacked};
+pub use executable::{copy_program, write_script};
 pub use machine::{NO_RSEQ, cpus, in_process_without_rseq, own_lanes, rseq, run_on, size};
 pub use name::Name;
 pub use process::{Process, Role, deadline, hear, place, refusal, role_at, say};

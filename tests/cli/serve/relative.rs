@@ -9,6 +9,7 @@ use std::process::Command;
 use timeline_archive::{Form, RawEvent, Writer};
 
 use super::http::{Served, quoted};
+use crate::support::copy_program;
 use crate::support::user::{NOBODY, are_root};
 
 const EVENTS: u64 = 20_000;
@@ -65,7 +66,7 @@ fn an_index_of_a_log_that_others_own_stands_elsewhere() {
     open(&log, 0o644).unwrap();
     // That user may not enter the directory of the build.
     let program = folder.path().join("timeline");
-    fs::copy(env!("CARGO_BIN_EXE_timeline"), &program).unwrap();
+    copy_program(env!("CARGO_BIN_EXE_timeline"), &program);
     let mut command = Command::new(&program);
     command.current_dir(&folder).uid(NOBODY).gid(NOBODY);
     command.env("TMPDIR", temporary.path());

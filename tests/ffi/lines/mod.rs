@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use timeline::{Attached, Order, Source as _, SourceLine};
 
 use crate::c_printf::GNU;
+use crate::support::copy_program;
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{cc, clang, limited, root, run, succeed};
 
@@ -178,7 +179,7 @@ fn another_build_gives_no_lines() {
         let id = format!("-Wl,--build-id={id}");
         let flags = [GNU, &["-pthread", "-g", "-DOTHER", &id]].concat();
         let program = compile(cc(), &flags, &[SOURCE], Link::Shared, folder.path());
-        fs::copy(program, &logged.ran.program).unwrap();
+        copy_program(program, &logged.ran.program);
     };
     other("0xc0ffef");
     assert_eq!(logged.places(), vec![None; 4]);
