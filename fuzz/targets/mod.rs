@@ -12,6 +12,8 @@
 pub mod archive;
 /// Records, around which the frames are whole.
 pub mod archive_framed;
+/// What comes over a connection.
+pub mod connection;
 /// Frames as the page says that they are, found without the library.
 pub mod frames;
 /// A text log, which is imported.

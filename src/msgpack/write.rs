@@ -213,6 +213,16 @@ impl FieldWriter {
         }
     }
 
+    /// Texts, if there are any.
+    pub fn texts(&mut self, field: u8, texts: &[&str]) {
+        if !texts.is_empty() {
+            let body = self.array(field, texts.len());
+            for text in texts {
+                encode::write_str(body, text).expect(INFALLIBLE);
+            }
+        }
+    }
+
     /// Text, if there is some.
     pub fn text(&mut self, field: u8, text: Option<&str>) {
         if let Some(text) = text {

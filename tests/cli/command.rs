@@ -19,7 +19,7 @@ use crate::support::Name;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// All verbs but `help`, in the order of the help.
-pub const VERBS: [&str; 25] = [
+pub const VERBS: [&str; 26] = [
     "list",
     "info",
     "dump",
@@ -33,6 +33,7 @@ pub const VERBS: [&str; 25] = [
     "serve",
     "save",
     "record",
+    "store",
     "import",
     "export",
     "verify",

@@ -128,7 +128,7 @@ fn shells_complete_live_names() {
 
 /// The verbs that take a name in shared memory.
 fn named() -> impl Iterator<Item = &'static str> {
-    let others = ["list", "import", "verify", "repair", "index"];
+    let others = ["list", "import", "verify", "repair", "index", "store"];
     VERBS.into_iter().filter(move |verb| !others.contains(verb))
 }
 

@@ -61,6 +61,7 @@ mod several;
 mod sharing;
 mod spans;
 mod stepped;
+mod store;
 mod surface;
 mod terminal;
 mod times;

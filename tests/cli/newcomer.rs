@@ -233,7 +233,7 @@ fn words_of_other_programs_get_those_of_this_one() {
     for (words, usage) in [
         (
             &["record", "/x"][..],
-            "record [OPTIONS] --output <FILE|DIR> [PATH]\n",
+            "record [OPTIONS] <--output <FILE|DIR>|--to <HOST[:PORT]>> [PATH]\n",
         ),
         (
             &["watch", "/x"],

@@ -10,6 +10,7 @@ use nix::unistd::Pid;
 use timeline::Priority;
 
 use crate::command::*;
+use crate::store::receiving;
 use crate::support::Name;
 
 /// The command lines under "Examples:", up to the first pipe.
@@ -95,7 +96,13 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
             other => other.to_string(),
         })
         .collect();
-    if verb == "serve" {
+    let to = args.iter().position(|word| word == "--to");
+    let store = to.filter(|_| verb == "record").map(|place| {
+        let (store, address) = receiving(&directory.path().join("traces"), "127.0.0.1:0");
+        args[place + 1] = address;
+        store
+    });
+    if verb == "serve" || verb == "store" {
         // Others may listen on the ports of the examples.
         let any = "127.0.0.1:0".to_owned();
         match args.iter().position(|word| word == "--listen") {
@@ -111,6 +118,7 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         return finish_example(&args, directory.path(), || {});
     }
     finish_example(&args, directory.path(), || tl.log(events.sum, [1, 2, 3]));
+    drop(store);
 }
 
 /// Runs to the end, or until it has shown something and goes on: then interrupts it.
@@ -148,7 +156,7 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let is_endless = (args[0] == "histogram" && args.contains(&"--follow"))
         || matches!(
             args[0],
-            "tail" | "record" | "sample" | "serve" | "demo" | "watch" if is_live
+            "tail" | "record" | "sample" | "serve" | "store" | "demo" | "watch" if is_live
         );
     if status.is_none() && (is_import || is_endless) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();

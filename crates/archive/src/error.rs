@@ -81,6 +81,12 @@ impl Error {
         matches!(kind, Some(QuotaExceeded | ReadOnlyFilesystem | StorageFull))
     }
 
+    /// Whether the answer of another machine is still to come: the same call succeeds later.
+    pub fn is_pending(&self) -> bool {
+        let kind = self.source_of_io().map(io::Error::kind);
+        kind == Some(io::ErrorKind::WouldBlock)
+    }
+
     /// Whether a file could not be created because something has its name.
     pub fn is_of_name(&self) -> bool {
         let kind = self.source_of_io().map(io::Error::kind);

@@ -27,6 +27,12 @@ pub mod limits {
     pub use crate::write::writer::MOST_TEXT as MAX_TEXT;
 }
 
+/// Frames, for connections that carry them.
+pub mod frames {
+    pub use crate::format::frame::{Checksum, NotAFrame, first, put};
+    pub use crate::format::record::{events_in, preamble};
+}
+
 /// Numbers of few bytes, as in blocks.
 pub mod varint {
     pub use crate::format::varint::{NumberReader, put, put_difference, signed};
@@ -63,8 +69,11 @@ pub use read::units::unit::UnitInfo;
 pub use record::numbered_files::{LockedFile, create_file};
 pub use record::output::FileChange;
 pub use record::output::{ArchiveOutput, OutputTrouble};
+pub use record::output::{Destination, FileLimits};
 pub use record::output::{Fsync, Keeping};
 pub use record::recorder::{Recorder, Totals};
+pub use record::resume::{ResumeState, RunState};
+pub use record::trace_files::TraceFiles;
 pub use record::watch_mark::WatchMark;
 pub use write::lines::{BlockLine, LineBlock, LineShape, LineTexts, LineValues};
 pub use write::writer::{Form, Writer};

@@ -14,8 +14,8 @@ use crate::pager::Pager;
 use crate::verb::Verb;
 use crate::{
     channel, demo, dump, events, export, generate, histogram, import, index, info, list, outliers,
-    output, priority, record, repair, rm, sample, save, search, serve, stats, style, tail, verify,
-    watch,
+    output, priority, record, repair, rm, sample, save, search, serve, stats, store, style, tail,
+    verify, watch,
 };
 
 /// The place in the help of options that all verbs have: behind those of the verb.
@@ -91,7 +91,8 @@ verbs! {
     Outliers(outliers::Args),
     Serve(serve::Args),
     Save(save::Args),
-    Record(record::Args),
+    Record(Box<record::Args>),
+    Store(store::Args),
     Import(import::Args),
     Export(export::Args),
     Verify(verify::Args),

@@ -1,16 +1,16 @@
 //! `timeline serve`: shows timelines, snapshots and archives in a browser.
 
 use std::io::{self, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
-use timeline::dump::printable;
 use timeline_serve::{Error, Server, ServerOptions};
 
+use crate::address::to_listen_on;
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -45,7 +45,12 @@ pub struct Args {
     paths: Vec<PathBuf>,
 
     /// The address to listen on. Port 0 is any that is free
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4280", value_parser = address)]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:4280",
+        value_parser = |text: &str| to_listen_on(text, PORT)
+    )]
     listen: SocketAddr,
 
     /// Ask for a token on this machine, too, so that its other users can read nothing
@@ -76,27 +81,6 @@ const EXAMPLES: &[Example] = &[
         "timeline serve flight.tla --listen 127.0.0.1:8000",
     ),
 ];
-
-/// Reads an address with a port, or a host alone.
-fn address(text: &str) -> std::result::Result<SocketAddr, String> {
-    // Resolvers take a number alone for an address of IPv4, and here it is meant as a port.
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number {
-        return Err(format!(
-            "expected an address, got a number alone; for a port, write 127.0.0.1:{text}"
-        ));
-    }
-    let found = text
-        .to_socket_addrs()
-        .or_else(|_| (text, PORT).to_socket_addrs());
-    let first = found.ok().and_then(|mut found| found.next());
-    first.ok_or_else(|| {
-        format!(
-            "expected an address such as 127.0.0.1:{PORT} or localhost, got {}",
-            printable(text)
-        )
-    })
-}
 
 impl Verb for Args {
     fn examples() -> &'static [Example] {

@@ -2,6 +2,7 @@
 //! Fuzzing begins with some of those inputs, and has found the others. The changes are small and
 //! many. `make fuzz` goes on from there.
 
+mod connections;
 mod elf;
 mod intervals;
 mod mutate;
@@ -21,7 +22,7 @@ use crate::support::size;
 type Target = (&'static str, Run, Run, usize);
 type Run = fn(&[u8]);
 
-const TARGETS: [Target; 10] = {
+const TARGETS: [Target; 11] = {
     use targets::*;
     [
         ("archive", archive::run, archive::run_part, 500),
@@ -31,6 +32,7 @@ const TARGETS: [Target; 10] = {
             archive_framed::run_part,
             800,
         ),
+        ("connection", connection::run, connection::run, 2_000),
         ("import", import::run, import::run, 300),
         ("index", index::run, index::run_part, 300),
         ("intervals", intervals::run, intervals::run, 300),

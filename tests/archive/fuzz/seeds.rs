@@ -13,7 +13,7 @@ use timeline_archive::{
 };
 
 use super::targets::{archive_framed, frames, ring, scratch::Scratch};
-use super::{elf, intervals, searching};
+use super::{connections, elf, intervals, searching};
 use crate::samples::event_of;
 use crate::support::Name;
 
@@ -32,6 +32,8 @@ pub fn all() -> Vec<Seed> {
     for (name, bytes) in formats() {
         add("printf", name, bytes);
     }
+    let connections = connections::all().into_iter();
+    connections.for_each(|(name, bytes)| add("connection", name, bytes));
     for (name, bytes) in intervals::all() {
         add("intervals", name, bytes);
     }
@@ -89,7 +91,7 @@ fn event(writer: &mut Writer<&mut Vec<u8>>, i: u64) -> RawEvent {
     }
 }
 
-fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
+pub fn archive(magic: u64, form: Form, count: u64) -> Vec<u8> {
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, magic, form);
     writer.preamble(&Preamble {

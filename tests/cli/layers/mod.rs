@@ -95,7 +95,7 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-pub const CRATES: [(&str, usize); 9] = [
+pub const CRATES: [(&str, usize); 11] = [
     ("src", 70),
     ("ffi/src", 10),
     ("crates/archive/src", 30),
@@ -103,6 +103,8 @@ pub const CRATES: [(&str, usize); 9] = [
     ("crates/search/src", 10),
     ("crates/latency/src", 20),
     ("crates/reading/src", 5),
+    ("crates/net/src", 5),
+    ("crates/store/src", 5),
     ("crates/serve/src", 10),
     ("crates/cli/src", 30),
 ];

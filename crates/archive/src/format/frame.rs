@@ -66,6 +66,73 @@ fn put_after<const N: usize>(head: [u8; 7], length: [u8; N], record: &[u8], out:
     out.extend_from_slice(record);
 }
 
+/// Where the record of a frame is that begins with these bytes, and its checksum. `None` if no
+/// frame begins so, or its head is not whole.
+#[inline]
+fn head(bytes: &[u8]) -> Option<(Range<usize>, u32)> {
+    let (&[MARK, UINT32, a, b, c, d, MARK, raw], rest) = bytes.split_first_chunk()? else {
+        return None;
+    };
+    let (length, size) = match raw {
+        FIXSTR..=LAST_FIXSTR => (usize::from(raw - FIXSTR), 0),
+        STR16 => {
+            let (n, _) = rest.split_first_chunk()?;
+            (usize::from(u16::from_be_bytes(*n)), 2)
+        }
+        STR32 => {
+            let (n, _) = rest.split_first_chunk()?;
+            (u32::from_be_bytes(*n) as usize, 4)
+        }
+        _ => return None,
+    };
+    let start = 8 + size;
+    Some((
+        start..start.checked_add(length)?,
+        u32::from_be_bytes([a, b, c, d]),
+    ))
+}
+
+/// Bytes that are no frame, where one was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotAFrame {
+    /// They begin otherwise.
+    Foreign,
+    /// The record is longer than is allowed.
+    Long(usize),
+    /// The checksum is that of another record.
+    Damaged,
+}
+
+/// The record of the first frame in a stream; it ends with the frame. `None` if more bytes are
+/// needed. Nothing is allocated for a length that is only claimed.
+///
+/// # Errors
+/// If no frame begins there, or none with a record of at most `most` bytes.
+pub fn first(bytes: &[u8], most: usize) -> Result<Option<Range<usize>>, NotAFrame> {
+    let Some((record, stated)) = head(bytes) else {
+        return match may_begin(bytes) {
+            true => Ok(None),
+            false => Err(NotAFrame::Foreign),
+        };
+    };
+    if record.len() > most.min(MAX_RECORD) {
+        return Err(NotAFrame::Long(record.len()));
+    }
+    match bytes.get(record.clone()) {
+        None => Ok(None),
+        Some(found) if Checksum::default().of(found) == stated => Ok(Some(record)),
+        Some(_) => Err(NotAFrame::Damaged),
+    }
+}
+
+/// Whether these bytes may be the first ones of a head, and are not all of it.
+fn may_begin(bytes: &[u8]) -> bool {
+    let at = |place: usize, fits: fn(u8) -> bool| bytes.get(place).is_none_or(|byte| fits(*byte));
+    let ends = |byte| matches!(byte, FIXSTR..=LAST_FIXSTR | STR16 | STR32);
+    let is_mark = |byte| byte == MARK;
+    bytes.len() < 12 && at(0, is_mark) && at(1, |b| b == UINT32) && at(6, is_mark) && at(7, ends)
+}
+
 /// A part of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part<'a> {
@@ -125,28 +192,11 @@ impl<'a> Frames<'a> {
 
     /// The record of the frame at `at`, if a whole one is there, and its checksum.
     fn record_at(&mut self, at: usize) -> Option<(Range<usize>, u32)> {
-        let header = self.bytes.get(at..)?;
-        let (&[MARK, UINT32, a, b, c, d, MARK, raw], rest) = header.split_first_chunk()? else {
-            return None;
-        };
-        let (length, size) = match raw {
-            FIXSTR..=LAST_FIXSTR => (usize::from(raw - FIXSTR), 0),
-            STR16 => {
-                let (n, _) = rest.split_first_chunk()?;
-                (usize::from(u16::from_be_bytes(*n)), 2)
-            }
-            STR32 => {
-                let (n, _) = rest.split_first_chunk()?;
-                (u32::from_be_bytes(*n) as usize, 4)
-            }
-            _ => return None,
-        };
-        let start = at + 8 + size;
-        let end = start.checked_add(length)?;
-        if length > MAX_RECORD || end > self.bytes.len() {
+        let (record, stated) = head(self.bytes.get(at..)?)?;
+        let (start, end) = (at + record.start, at.checked_add(record.end)?);
+        if record.len() > MAX_RECORD || end > self.bytes.len() {
             return None;
         }
-        let stated = u32::from_be_bytes([a, b, c, d]);
         let is_whole = self.is_whole || self.sums.of(self.bytes, start..end) == stated;
         is_whole.then_some((start..end, stated))
     }
@@ -288,6 +338,34 @@ mod tests {
             assert_eq!(found.len(), 2, "{length}");
             for (part, expected) in found.iter().zip([&noise[..length], b"next"]) {
                 assert!(matches!(part, Part::Frame { record, .. } if *record == expected));
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_has_each_frame_as_soon_as_it_is_whole() {
+        let noise = noise(70_000);
+        for length in [0, 1, 31, 32, 300, 65_536] {
+            let mut stream = Vec::new();
+            put(&noise[..length], &mut Checksum::default(), &mut stream);
+            let end = stream.len();
+            for known in (0..end).filter(|known| known % 97 == 0 || *known < 20) {
+                assert_eq!(super::first(&stream[..known], 1 << 20), Ok(None), "{known}");
+            }
+            stream.extend_from_slice(b"what follows");
+            let found = super::first(&stream, 1 << 20).unwrap().unwrap();
+            assert_eq!((&stream[found.clone()], found.end), (&noise[..length], end));
+            if length > 0 {
+                let long = super::first(&stream[..12], length - 1);
+                assert_eq!(long, Err(NotAFrame::Long(length)));
+                stream[end - 1] ^= 1;
+                assert_eq!(super::first(&stream, 1 << 20), Err(NotAFrame::Damaged));
+            }
+            for place in [0, 1, 6, 7] {
+                let mut other = stream.clone();
+                other[place] = b'G';
+                let beginning = &other[..place + 1];
+                assert_eq!(super::first(beginning, 1 << 20), Err(NotAFrame::Foreign));
             }
         }
     }

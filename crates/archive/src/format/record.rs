@@ -297,6 +297,14 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Unpacker<'a>) -> Option<Record
     })
 }
 
+/// The preamble that a record is, if it is one.
+pub fn preamble(record: &[u8]) -> Option<Preamble> {
+    match decode(record, &mut SingleEvent::default()) {
+        Some(Record::Preamble(preamble)) => Some(preamble),
+        _ => None,
+    }
+}
+
 /// The number of events in frames, without important ones, which stay in the ring.
 pub fn events_in(frames: &[u8]) -> u64 {
     let mut event = SingleEvent::default();

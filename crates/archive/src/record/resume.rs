@@ -37,7 +37,58 @@ pub struct ResumeState {
     single: SingleEvent,
 }
 
+/// How far a run is recorded, for a recorder that goes on with it elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunState {
+    /// The lanes, and the number of the next event of each.
+    pub positions: Vec<(u64, u64)>,
+    /// The lanes that have a gap, and the number of the event behind the last one.
+    pub gaps: Vec<(u64, u64)>,
+    /// The numbers of the important events that are recorded.
+    pub important: Vec<u64>,
+}
+
 impl ResumeState {
+    /// Of a file that is still empty.
+    pub fn nothing() -> ResumeState {
+        ResumeState {
+            begins: true,
+            ..ResumeState::default()
+        }
+    }
+
+    /// Of a run that is recorded up to this state.
+    pub fn of_run(run: Preamble, state: RunState) -> ResumeState {
+        let magic = run.magic.unwrap_or(0);
+        ResumeState {
+            runs: vec![run],
+            positions: HashMap::from([(magic, state.positions.into_iter().collect())]),
+            gaps: HashMap::from([(magic, state.gaps.into_iter().collect())]),
+            important: HashMap::from([(magic, state.important.into_iter().collect())]),
+            // More than one: a preamble alone would be nothing yet.
+            frames: 2,
+            begins: true,
+            ..ResumeState::default()
+        }
+    }
+
+    /// How far a run is recorded, if anything of it is.
+    pub fn state_of(&self, magic: u64) -> Option<RunState> {
+        fn pairs(all: Option<&BTreeMap<u64, u64>>) -> Vec<(u64, u64)> {
+            let pairs = all.into_iter().flatten();
+            pairs.map(|(lane, number)| (*lane, *number)).collect()
+        }
+        let positions = self.positions.get(&magic);
+        let important = self.important.get(&magic).into_iter().flatten();
+        let state = RunState {
+            positions: pairs(positions),
+            gaps: pairs(self.gaps.get(&magic)),
+            important: important.copied().collect(),
+        };
+        let is_known = positions.is_some() || !state.important.is_empty();
+        is_known.then_some(state)
+    }
+
     /// Reads a file, of any size.
     pub fn read(file: &File) -> io::Result<ResumeState> {
         ResumeState::read_by(file, WINDOW, FRAME)

@@ -120,7 +120,12 @@ impl WatchMark {
 
     /// How long who records into the archive lets events wait for others at most.
     pub fn block_wait(&self) -> Duration {
-        match self.is_lately() {
+        WatchMark::wait_of(self.is_lately())
+    }
+
+    /// The same, for who knows whether somebody watches.
+    pub(crate) fn wait_of(is_watched: bool) -> Duration {
+        match is_watched {
             true => WATCHED_WAIT,
             false => BLOCK_WAIT,
         }

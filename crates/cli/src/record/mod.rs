@@ -1,10 +1,13 @@
 //! `timeline record`: follows a timeline into an archive.
 //!
 //! runs.rs waits for the next run of a program, report.rs and progress.rs say what happens, core.rs
-//! pins the recorder to a core, size.rs reads sizes.
+//! pins the recorder to a core, size.rs reads sizes. remote.rs has the options of a recording that
+//! is sent to a store, and open.rs opens what is written to.
 
 mod core;
+mod open;
 mod progress;
+mod remote;
 mod report;
 mod runs;
 mod size;
@@ -13,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use clap::ArgGroup;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::{Attached, is_former};
 use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder, Totals};
@@ -33,9 +37,12 @@ use crate::unknown_names;
 use crate::unread_lines;
 use crate::verb::Verb;
 use crate::waiting;
+use open::open_output;
 use progress::{RecordProgress, RecordStatus};
+pub use remote::PORT;
+use remote::Remote;
 use runs::{RunId, Watch, run_id};
-use size::parse_file_size;
+pub use size::parse_file_size;
 
 /// For this time the ring is still read after a signal. The rest of two seconds is for writing the
 /// last events.
@@ -70,6 +77,7 @@ const AT_ONCE: usize = 2;
 /// could be read count as missed, because nobody knows whether they were wanted. The next recording
 /// may have other filters; it begins where this one ended.
 #[derive(clap::Args)]
+#[command(group = ArgGroup::new("destination").args(["output", "to"]).required(true))]
 pub struct Args {
     #[command(flatten)]
     pub target: Target,
@@ -77,7 +85,10 @@ pub struct Args {
     /// Archive to write: a file, or a directory of numbered files. A path is a directory if a
     /// directory exists there, or if it ends with /
     #[arg(short, long, value_name = "FILE|DIR")]
-    output: PathBuf,
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    remote: Remote,
 
     /// End when the program ends, instead of waiting for its next run
     #[arg(long)]
@@ -132,6 +143,10 @@ const EXAMPLES: &[Example] = &[
         "timeline record /timeline -o flight.tla --where 'bytes > 1500'",
     ),
     (
+        "Send it to a store on another machine, through ssh (ssh -L 1980:localhost:1980 HOST)",
+        "timeline record /timeline --to localhost --label service=db",
+    ),
+    (
         "Record the ring of the previous run",
         "timeline record /timeline.prev -o before.tla",
     ),
@@ -147,6 +162,13 @@ fn fsync() -> impl TypedValueParser<Value = Fsync> {
 }
 
 impl Args {
+    /// The archive that is written, or the address of the store that it is sent to.
+    fn destination(&self) -> &Path {
+        let address = self.remote.address().map(Path::new);
+        let path = self.output.as_deref().or(address);
+        path.unwrap_or(Path::new(""))
+    }
+
     /// The options of the archive, checked against each other.
     fn keeping(&self) -> Result<Keeping> {
         let keeping = Keeping {
@@ -155,8 +177,8 @@ impl Args {
             keep_size: self.keep_size,
             fsync: self.fsync,
         };
-        if keeping.rotates() && !ArchiveOutput::is_directory(&self.output) {
-            let name = self.output.display();
+        if keeping.rotates() && !ArchiveOutput::is_directory(self.destination()) {
+            let name = self.destination().display();
             return Err(Failure::misuse(format!(
                 "--rotate-size, --rotate-every and --keep-size are for a directory; write -o \
                      {name}/"
@@ -196,7 +218,7 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    if args.output == Path::new("-") {
+    if args.destination() == Path::new("-") {
         let message = "-o must be a file or a directory, got -; `timeline save PATH -` writes to \
                        standard output, and `timeline tail PATH` prints events";
         return Err(Failure::misuse(message));
@@ -235,34 +257,6 @@ fn run(args: &Args) -> Result {
         recording.record_all(at)?;
     }
     recording.end()
-}
-
-/// Opens the output. Waits as long as there is no room for it, as a recorder does that runs
-/// already; a signal ends that.
-fn open_output(args: &Args, keeping: Keeping, signals: &Signals) -> Result<ArchiveOutput> {
-    let mut told = false;
-    loop {
-        let error = match ArchiveOutput::open(&args.output, keeping) {
-            Ok(output) => {
-                if told {
-                    output::say("recording begins");
-                }
-                return Ok(output);
-            }
-            Err(error) => error,
-        };
-        let waits = error.waits_for_room();
-        let error = Failure::from(error);
-        let Some(told_once) = error.message().filter(|_| waits) else {
-            return Err(error);
-        };
-        if !std::mem::replace(&mut told, true) {
-            output::say(format_args!("{told_once}; trying again until it works"));
-        }
-        if signals.wait_for_signal(Pause::LONGEST) == WakeReason::Interrupted {
-            return Err(error);
-        }
-    }
 }
 
 /// Records one run of a program after another.
@@ -309,7 +303,9 @@ impl Recording<'_> {
     /// Records the rest of the run before this one, unless it was recorded just now, or does not
     /// concern this archive.
     fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<RunId>) -> Result {
-        if Some(run_id(before)) != last && self.output.continues_with(before, at)? {
+        if Some(run_id(before)) != last
+            && self.answer(|output| output.continues_with(before, at))? == Some(true)
+        {
             // The runs before that one are not kept.
             self.record(before, None)?;
             unread_lines::tell(before);
@@ -317,8 +313,38 @@ impl Recording<'_> {
         Ok(())
     }
 
-    /// Records one run until it ends. `before` is the run right before it, if that is known.
+    /// What the output answers, which another machine may have to be asked for. `None` if a signal
+    /// came before, or the store did not.
+    fn answer<T>(
+        &mut self,
+        mut ask: impl FnMut(&mut ArchiveOutput) -> timeline_archive::Result<T>,
+    ) -> Result<Option<T>> {
+        let mut pause = Pause::new();
+        loop {
+            match ask(&mut self.output) {
+                Err(error) if error.is_pending() => {}
+                other => return Ok(Some(other?)),
+            }
+            report::trouble(&mut self.trouble, &mut self.progress, self.output.trouble());
+            let is_over = self.output.is_over();
+            if self.signals.wait_for_signal(pause.after(false)) == WakeReason::Interrupted
+                || is_over
+            {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Records one run until it ends, as soon as it is known from where on. `before` is the run
+    /// right before it, if that is known.
     fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<FollowEnd> {
+        match self.answer(|output| output.prepare(at))? {
+            Some(()) => self.record_rest(at, before),
+            None => Ok(FollowEnd::Done),
+        }
+    }
+
+    fn record_rest(&mut self, at: &Attached, before: Option<&Attached>) -> Result<FollowEnd> {
         let form = match self.args.plain {
             true => Form::Plain,
             false => Form::Blocks,
@@ -350,17 +376,17 @@ impl Recording<'_> {
                 self.progress.clear();
                 return Err(error.into());
             }
-            report::trouble(&mut self.trouble, &mut self.progress, &mut recorder);
+            report::trouble(&mut self.trouble, &mut self.progress, recorder.trouble());
             if self.trouble.is_none() && !self.has_begun && !is_former(at.path()) {
                 self.has_begun = true;
                 report::begin(at, self.args);
             }
             if let Some(change) = recorder.change() {
                 self.progress.clear();
-                report::change(change, &self.args.output);
+                report::change(change, self.args);
             }
-            // Nobody who waits for this recorder can lift its limit.
-            if watch.is_done && recorder.is_limited() {
+            // Nobody who waits for this recorder can lift its limit, or bring its store.
+            if (watch.is_done || self.args.remote.address().is_some()) && recorder.is_over() {
                 break FollowEnd::Done;
             }
             // A run is not done while events wait for room.
@@ -408,7 +434,7 @@ impl Recording<'_> {
         } = self.totals;
         let (from, to) = (
             self.args.target.path().display(),
-            self.args.output.display(),
+            self.args.destination().display(),
         );
         let (events, missed) = (things(events, "event"), Count(missed));
         let size = Bytes(bytes);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use timeline::{Attached, is_former};
-use timeline_archive::{FileChange, Preamble, Recorder};
+use timeline_archive::{FileChange, OutputTrouble, Preamble};
 
 use super::Args;
 use super::progress::RecordProgress;
@@ -20,7 +20,7 @@ pub fn begin(at: &Attached, args: &Args) {
         true if has_users() => " until its program ends",
         true => return,
     };
-    let (from, to) = (args.target.path().display(), args.output.display());
+    let (from, to) = (args.target.path().display(), args.destination().display());
     output::say(format_args!(
         "recording {from} to {to}{until}; Ctrl-C stops"
     ));
@@ -48,9 +48,12 @@ pub fn passed_over(passed: &Path, present: &Path) {
 }
 
 /// Says that the file was opened again.
-pub fn change(change: FileChange, output: &Path) {
-    let output = output.display();
+pub fn change(change: FileChange, args: &Args) {
+    let output = args.destination().display();
     output::say(match change {
+        _ if args.remote.address().is_some() => format!(
+            "{output} does not have what was sent before; recording continues in a new file there"
+        ),
         FileChange::Gone => {
             format!("{output} was removed or moved; recording continues in a new file")
         }
@@ -62,9 +65,8 @@ pub fn change(change: FileChange, output: &Path) {
 pub fn trouble(
     told: &mut Option<&'static str>,
     progress: &mut RecordProgress,
-    recorder: &mut Recorder,
+    trouble: Option<&OutputTrouble>,
 ) {
-    let trouble = recorder.trouble();
     let doing = trouble.map(|trouble| trouble.doing);
     if doing == *told {
         return;

@@ -11,7 +11,7 @@ use timeline::{Attached, is_former};
 
 use crate::error::{Error, Result};
 use crate::format::preamble::Preamble;
-use crate::record::resume::ResumeState;
+use crate::record::resume::{ResumeState, RunState};
 use crate::write::writer::FileDictionary;
 
 /// Where a recorder continues with a ring.
@@ -82,6 +82,16 @@ impl History {
             lost,
             lone_preamble,
         }
+    }
+
+    /// Of a run that is recorded elsewhere, up to this state. The next frames begin a file.
+    pub fn of_run(run: Preamble, state: Option<RunState>) -> History {
+        let found = state.map_or_else(ResumeState::nothing, |state| {
+            ResumeState::of_run(run, state)
+        });
+        let mut history = History::new(found, std::iter::empty(), false);
+        history.go_on_in(ResumeState::default());
+        history
     }
 
     /// The end of the whole frames in the current file.
@@ -170,9 +180,15 @@ impl History {
         is_ours || run.is_some()
     }
 
-    /// Where to continue with a ring, in the archive at `path`.
-    pub fn resume(&mut self, at: &Attached, path: &Path) -> Result<Resume> {
-        let made = LazyCell::new(|| Preamble::of(at));
+    /// Where to continue with a ring, in the archive at `path`. `made` is its preamble, if that was
+    /// made already.
+    pub fn resume(
+        &mut self,
+        at: &Attached,
+        path: &Path,
+        made: Option<&Preamble>,
+    ) -> Result<Resume> {
+        let made = LazyCell::new(|| made.cloned().unwrap_or_else(|| Preamble::of(at)));
         self.read_older(at, &made)?;
         let run = self.run(at, &made);
         if !self.is_of(at, run.as_ref()) {

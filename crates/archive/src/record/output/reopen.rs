@@ -3,33 +3,24 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use timeline::internal::files;
 
 use super::current::{CurrentFile, FileChange};
-use super::rotation::Rotation;
+use super::disk::Disk;
 use super::trouble::OutputTrouble;
 use crate::error::{Error, Result};
 use crate::record::numbered_files::{self, Files, LockedFile, is_taken};
 use crate::record::resume::ResumeState;
 
-impl Rotation {
-    /// Continues in the same file: it was not changed, or was moved back.
-    pub fn go_on(&mut self) {
-        if std::mem::take(&mut self.away) {
-            self.writing = None;
-        }
-    }
-
+impl Disk {
     /// Opens the name again, cuts off what is no whole frame, and returns the contents. If that
-    /// fails, nothing is written until a later attempt succeeds. `output` is the file or the
-    /// directory.
-    pub fn reopen(&mut self, output: &Path, change: FileChange) -> Option<ResumeState> {
+    /// fails, nothing is written until a later attempt succeeds.
+    pub fn open_changed(&mut self, change: FileChange) -> Option<ResumeState> {
         if self.away && self.writing.as_ref().is_some_and(OutputTrouble::waits) {
             return None;
         }
-        match self.open_again(output, change) {
+        match self.open_again(change) {
             Ok(found) => {
                 let found = match found.is_nothing_yet() {
                     true => ResumeState::default(),
@@ -37,8 +28,6 @@ impl Rotation {
                 };
                 self.file.go_on_at(found.end);
                 self.file.cut_off_rest();
-                self.introduction = 0;
-                self.begun = Instant::now();
                 (self.writing, self.away) = (None, false);
                 Some(found)
             }
@@ -50,14 +39,14 @@ impl Rotation {
         }
     }
 
-    fn open_again(&mut self, output: &Path, change: FileChange) -> Result<ResumeState> {
+    fn open_again(&mut self, change: FileChange) -> Result<ResumeState> {
         let path = self.file.path();
         if change == FileChange::Cut {
             return read(self.file.file(), path);
         }
         let lacks_folder = self.files.as_ref().is_some_and(|files| !files.is_there());
         let (files, file, path) = if lacks_folder {
-            let (files, file, path) = Files::open(output)?;
+            let (files, file, path) = Files::open(&self.path)?;
             (Some(files), file, path)
         } else {
             let (file, path) = self.open_same_or_next()?;
@@ -72,7 +61,7 @@ impl Rotation {
     }
 }
 
-impl Rotation {
+impl Disk {
     /// Opens the name again. If something else than an archive has taken it in a directory, that is
     /// left alone, and the next file is begun.
     fn open_same_or_next(&mut self) -> Result<(LockedFile, PathBuf)> {
@@ -97,7 +86,7 @@ fn read(file: &File, path: &Path) -> Result<ResumeState> {
 }
 
 /// Removes a file that was created and not used.
-impl Drop for Rotation {
+impl Drop for Disk {
     fn drop(&mut self) {
         if self.file.is_unused() {
             // If that fails, an empty file is left, which does no harm.

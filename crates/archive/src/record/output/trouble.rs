@@ -22,7 +22,8 @@ pub struct OutputTrouble {
 }
 
 impl OutputTrouble {
-    pub(super) fn new(doing: &'static str, path: &Path, error: io::Error) -> OutputTrouble {
+    /// A step that failed just now.
+    pub fn new(doing: &'static str, path: &Path, error: io::Error) -> OutputTrouble {
         OutputTrouble {
             doing,
             path: path.into(),

@@ -130,7 +130,6 @@ pub struct Recorder<'a> {
     threads_of_runs: Vec<ThreadId>,
     /// When the first of the waiting events came.
     waiting: Option<Instant>,
-    watched: WatchMark,
     totals: Totals,
     /// A change of the file that was not reported yet.
     change: Option<FileChange>,
@@ -188,7 +187,6 @@ impl<'a> Recorder<'a> {
             (true, false) => at.follow(FollowFrom::Oldest),
         };
         follow.leave_out(|number| resume.important.contains(&number));
-        let watched = WatchMark::new(output.path());
         let mut writer = Writer::new(output, resume.run.magic.unwrap_or(0), form);
         writer.knows(resume.known);
         for (lane, next) in resume.next {
@@ -227,7 +225,6 @@ impl<'a> Recorder<'a> {
             times: Vec::new(),
             threads_of_runs: Vec::new(),
             waiting: None,
-            watched,
             change: None,
         };
         if resume.is_new {
@@ -263,7 +260,7 @@ impl<'a> Recorder<'a> {
         if self.writer.waiting() == 0 {
             self.waiting = None;
         } else if self.waiting.get_or_insert_with(Instant::now).elapsed()
-            >= self.watched.block_wait()
+            >= WatchMark::wait_of(self.is_watched())
         {
             let _ = self.writer.flush();
             self.waiting = None;
@@ -273,8 +270,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// Whether somebody watches the archive, so that events should not stay in the ring for long.
-    pub fn is_watched(&self) -> bool {
-        self.watched.is_lately()
+    pub fn is_watched(&mut self) -> bool {
+        self.writer.output().destination().is_watched()
     }
 
     /// Records the events of a poll.
@@ -310,10 +307,11 @@ impl<'a> Recorder<'a> {
         self.follow.left_of(&committed)
     }
 
-    /// Writes the events that wait for others to fill a block. Returns whether all is written.
+    /// Writes the events that wait for others to fill a block. Returns whether all is written, and
+    /// has arrived if it is written elsewhere.
     pub fn flush(&mut self) -> bool {
         self.tell_positions();
-        self.writer.flush().is_ok()
+        self.writer.flush().is_ok() && self.writer.output().destination().is_settled()
     }
 
     /// The run that the archive ends with, if something may be missing behind it: other runs may
@@ -324,14 +322,13 @@ impl<'a> Recorder<'a> {
 
     /// Whether events are waiting because they could not be written.
     pub fn is_full(&mut self) -> bool {
-        self.writer.output().rotation().is_full()
+        self.writer.output().destination().is_full()
     }
 
-    /// Whether nothing can be written because the file has the largest size that this process may
-    /// write (`ulimit -f`). Unlike a full disk, that does not pass by itself.
-    pub fn is_limited(&mut self) -> bool {
-        let trouble = self.trouble();
-        trouble.is_some_and(|trouble| trouble.error.kind() == std::io::ErrorKind::FileTooLarge)
+    /// Whether nothing will ever be written again, unlike to a full disk, of which that may pass:
+    /// the file has the largest size that this process may write (`ulimit -f`), say.
+    pub fn is_over(&mut self) -> bool {
+        self.writer.output().destination().is_over()
     }
 
     /// The step that fails at present. It is tried again and again.
@@ -391,9 +388,11 @@ impl<'a> Recorder<'a> {
             };
             self.writer.output().leave(magic, left);
         }
-        if durable {
-            self.writer.output().rotation().finish();
-        }
+        let destination = self.writer.output().destination();
+        destination.finish(durable);
+        let lost = destination.take_lost();
+        self.totals.events = self.totals.events.saturating_sub(lost);
+        self.totals.missed = self.totals.missed.saturating_add(lost);
         self.totals()
     }
 

@@ -16,10 +16,7 @@ impl Recorder<'_> {
 
     /// Opens the file again if it was changed. Returns whether it can be written to.
     pub(super) fn reopen_if_changed(&mut self) -> bool {
-        let rotation = self.writer.output().rotation();
-        let Some(change) = rotation.file().change() else {
-            // It may have been moved back.
-            rotation.go_on();
+        let Some(change) = self.writer.output().destination().change() else {
             return true;
         };
         if change == FileChange::Gone {
@@ -32,7 +29,7 @@ impl Recorder<'_> {
         self.writer.end_block();
         // The strings of these frames are in the old file.
         let unwritten = self.writer.take_back(0);
-        let lost = events_in(&unwritten);
+        let lost = events_in(&unwritten) + self.writer.output().destination().take_lost();
         self.totals.events = self.totals.events.saturating_sub(lost);
         self.waiting = None;
         self.tell_again(&unwritten);
@@ -46,7 +43,7 @@ impl Recorder<'_> {
     /// Whether another file is to be begun before `next` is written.
     pub(super) fn is_due(&mut self, next: NextWrite) -> bool {
         let waiting = (self.writer.least(), self.writer.most());
-        self.writer.output().rotation().is_due(waiting, next)
+        self.writer.output().is_due(waiting, next)
     }
 
     /// Begins another file if this one has no room for a record of `bytes` bytes, even after the

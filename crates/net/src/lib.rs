@@ -1,0 +1,18 @@
+//! Carries archives of timeline over connections, as docs/protocol.md states.
+//!
+//! message.rs defines the messages, hello.rs those that a connection begins with, and fields.rs
+//! what their fields have in common. inbox.rs cuts what comes over a connection into records.
+//! sender/ is the half of the recorder; that of the store is a crate of its own.
+
+mod fields;
+mod hello;
+mod inbox;
+mod message;
+mod sender;
+
+pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
+pub use inbox::{Inbox, InboxFrame};
+pub use message::{
+    Ack, FileStart, MAX_HELLO, MAX_METADATA, Received, RefusalCode, RefusalMessage, WireMessage,
+};
+pub use sender::{Sender, SenderOptions};

@@ -1,0 +1,121 @@
+//! Connects to an address, and again after the connection broke, with growing pauses.
+//!
+//! Resolving a name and connecting may take long. So a thread does both, and ends.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::channel::StoreConnection;
+
+/// The first pause after a failure. Each further one is twice as long.
+const FIRST: Duration = Duration::from_millis(100);
+/// The longest pause.
+const LONGEST: Duration = Duration::from_secs(10);
+/// How long an address may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+enum State {
+    /// To be opened at this time.
+    Down(Instant),
+    Opening(Receiver<io::Result<TcpStream>>),
+    Up(Box<StoreConnection>),
+}
+
+/// A connection to an address, as far as there is one.
+pub struct Link {
+    address: String,
+    state: State,
+    pause: Duration,
+}
+
+impl Link {
+    /// To an address with a port. Nothing is opened before [`Link::open`].
+    pub fn new(address: String) -> Link {
+        Link {
+            address,
+            state: State::Down(Instant::now()),
+            pause: FIRST,
+        }
+    }
+
+    /// The connection, if there is one.
+    pub fn channel(&mut self) -> Option<&mut StoreConnection> {
+        match &mut self.state {
+            State::Up(channel) => Some(channel),
+            _ => None,
+        }
+    }
+
+    /// Opens the connection if it is time to. Returns whether it was opened just now.
+    ///
+    /// # Errors
+    /// Those of resolving the name and of connecting.
+    pub fn open(&mut self) -> io::Result<bool> {
+        match &self.state {
+            State::Down(time) if Instant::now() >= *time => {
+                self.state = State::Opening(opened(self.address.clone())?);
+                Ok(false)
+            }
+            State::Down(_) | State::Up(_) => Ok(false),
+            State::Opening(answer) => match answer.try_recv() {
+                Err(TryRecvError::Empty) => Ok(false),
+                Err(TryRecvError::Disconnected) => Err(io::ErrorKind::NotConnected.into()),
+                Ok(socket) => {
+                    self.state = State::Up(Box::new(StoreConnection::new(socket?)?));
+                    Ok(true)
+                }
+            },
+        }
+    }
+
+    /// Closes the connection, and opens it again after a pause.
+    pub fn close(&mut self) {
+        // Not all senders of a fleet come back at the same moment.
+        let mut random = [0; 1];
+        let _ = getrandom::fill(&mut random);
+        let pause = self.pause.mul_f64(0.75 + f64::from(random[0]) / 512.0);
+        self.state = State::Down(Instant::now() + pause);
+        self.pause = (2 * self.pause).min(LONGEST);
+    }
+
+    /// Closes the connection, and opens it again at once.
+    pub fn renew(&mut self) {
+        self.state = State::Down(Instant::now());
+    }
+
+    /// The other side answers: the next pause is short again.
+    pub fn settle(&mut self) {
+        self.pause = FIRST;
+    }
+}
+
+/// A connection, as soon as there is one.
+fn opened(address: String) -> io::Result<Receiver<io::Result<TcpStream>>> {
+    let (answer, answers) = channel();
+    let open = move || {
+        // If nobody waits any more, the connection is closed.
+        let _ = answer.send(open(&address));
+    };
+    thread::Builder::new()
+        .name("connecting".into())
+        .spawn(open)?;
+    Ok(answers)
+}
+
+fn open(address: &str) -> io::Result<TcpStream> {
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "this name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, ANSWER) {
+            // Where nobody listens, a connection to this machine may meet itself.
+            Ok(socket) if socket.local_addr()? == socket.peer_addr()? => {
+                failed = io::ErrorKind::ConnectionRefused.into();
+            }
+            Ok(socket) => return Ok(socket),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}

@@ -1,0 +1,45 @@
+//! Makes what goes over connections.
+
+use timeline_archive::{Form, RunState};
+use timeline_net::{Ack, FileStart, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage};
+
+use super::seeds::archive;
+
+/// What goes over a connection: in each direction, and something else.
+pub fn all() -> Vec<(&'static str, Vec<u8>)> {
+    let start = FileStart {
+        number: 1,
+        magic: 7,
+        metadata: vec![("service".into(), "db".into())],
+        ..FileStart::default()
+    };
+    let state = RunState {
+        positions: vec![(0, 9), (5, u64::MAX)],
+        gaps: vec![(5, 3)],
+        important: vec![1, 7],
+    };
+    let welcome = Welcome {
+        state: Some(state),
+        size: Some(1 << 28),
+        ..Welcome::default()
+    };
+    let refusal = RefusalMessage {
+        code: RefusalCode::InUse,
+        sentence: "in use".into(),
+    };
+    let (mut sent, mut answers) = (Vec::new(), Vec::new());
+    WireMessage::Hello(Hello::default()).put(&mut sent);
+    WireMessage::File(start).put(&mut sent);
+    sent.extend(archive(7, Form::Plain, 3));
+    WireMessage::Bye.put(&mut sent);
+    WireMessage::Welcome(welcome).put(&mut answers);
+    WireMessage::Ack(Ack::default()).put(&mut answers);
+    WireMessage::Beat.put(&mut answers);
+    WireMessage::Gone.put(&mut answers);
+    WireMessage::Refused(refusal).put(&mut answers);
+    vec![
+        ("sent", sent),
+        ("answers", answers),
+        ("foreign", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
+    ]
+}

@@ -1,0 +1,160 @@
+//! The verbs: `timeline record --to` and `timeline store`, which are killed, too.
+
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use timeline_archive::Archive;
+
+use super::place::{Program, assert_same, events, eventually, is_important, traces};
+use super::{own_address, receiving};
+use crate::command::{Running, run, snapshot, succeed};
+use crate::support::size;
+
+#[test]
+fn a_recording_is_sent_and_read_like_any_other() {
+    let mut program = Program::new("sent", 1024);
+    program.log(50);
+    let folder = tempfile::tempdir().unwrap();
+    let (store, address) = receiving(&folder.path().join("traces"), "127.0.0.1:0");
+    // It ends, and the program does not.
+    let path = &snapshot(&program.name, folder.path());
+    let sent = succeed(&[
+        "record",
+        path,
+        "--to",
+        &address,
+        "--once",
+        "--label",
+        "service=db",
+    ]);
+    assert!(
+        sent.stderr
+            .contains(&format!("recorded 53 events of {path} to {address}")),
+        "{sent:?}"
+    );
+    store.signal(Signal::SIGTERM);
+    store.succeed();
+    let all = traces(&folder.path().join("traces"));
+    let trace = all[0].display().to_string();
+    let own = folder.path().join("own.tla").display().to_string();
+    succeed(&["record", path, "-o", &own, "--once"]);
+    let read = |path: &str| succeed(&["dump", "--json", path]).stdout;
+    assert_eq!((all.len(), read(&trace)), (1, read(&own)));
+    succeed(&["verify", &trace]);
+}
+
+#[test]
+fn a_recorder_waits_for_a_store_and_says_so_once() {
+    let mut program = Program::new("waits", 1024);
+    program.log(5);
+    let folder = tempfile::tempdir().unwrap();
+    // A port that was free a moment ago.
+    let (first, address) = receiving(folder.path(), &own_address());
+    first.signal(Signal::SIGTERM);
+    first.succeed();
+    let mut recorder = Running::start(&["record", program.name.path(), "--to", &address]);
+    let trying = |lines: &[String]| lines.iter().any(|line| line.contains("trying again"));
+    let said = recorder.stderr_until("a complaint", trying);
+    assert!(
+        said[0].contains(&format!("cannot connect to {address}")),
+        "{said:?}"
+    );
+    let (store, _) = receiving(folder.path(), &address);
+    let going_on = |lines: &[String]| lines.iter().any(|line| line.contains("recording"));
+    recorder.stderr_until("an end of it", going_on);
+    program.log(5);
+    recorder.signal(Signal::SIGINT);
+    let (_, said) = recorder.succeed();
+    let complaints = said.iter().filter(|line| line.contains("cannot")).count();
+    assert_eq!(complaints, 1, "{said:?}");
+    assert_same(
+        &events(&traces(folder.path())[0]),
+        &program.recorded_here(),
+        "all",
+    );
+    store.signal(Signal::SIGTERM);
+    store.succeed();
+    // Without a store, it ends after the time that it was given.
+    let ran = run(&[
+        "record",
+        program.name.path(),
+        "--to",
+        &address,
+        "--for",
+        "200ms",
+    ]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("cannot connect to"), "{ran:?}");
+}
+
+#[test]
+fn both_sides_are_killed_again_and_again_and_nothing_is_lost() {
+    let mut program = Program::new("killed", 1 << 14);
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, address) = receiving(folder.path(), &own_address());
+    let args = ["record", program.name.path(), "--to", &address];
+    let args = args.map(String::from);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let mut sending = Running::start(&args);
+    for round in 0..20 * size() {
+        program.log(400);
+        match round % 3 {
+            0 => {
+                store.signal(Signal::SIGKILL);
+                store.finish();
+                (store, _) = receiving(folder.path(), &address);
+            }
+            1 => {
+                sending.signal(Signal::SIGKILL);
+                sending.finish();
+                sending = Running::start(&args);
+            }
+            _ => {}
+        }
+        if round % 5 == 4 {
+            let logged = program.logged;
+            eventually("all to arrive", || has(folder.path(), logged));
+        }
+    }
+    sending.signal(Signal::SIGINT);
+    sending.succeed();
+    store.signal(Signal::SIGTERM);
+    store.succeed();
+    let trace = traces(folder.path());
+    assert_eq!(trace.len(), 1, "{trace:?}");
+    assert_same(
+        &events(&trace[0]),
+        &program.recorded_here(),
+        "all that was logged",
+    );
+}
+
+/// Whether a store has so many plain events.
+fn has(folder: &Path, logged: i64) -> bool {
+    let found = |trace: &std::path::PathBuf| {
+        let archive = Archive::open(trace).ok()?;
+        let plain = archive.events().filter(|event| !is_important(event));
+        Some(plain.count() as i64)
+    };
+    traces(folder).iter().find_map(found) >= Some(logged)
+}
+
+#[test]
+fn other_machines_connect_only_where_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let ran = run(&["store", &path, "--listen", "0.0.0.0:0"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("--insecure"), "{ran:?}");
+    for args in [
+        &["record", "/x", "--to", "1980"][..],
+        &["record", "/x", "--to", "host:port"],
+        &["record", "/x", "--to", "host", "-o", "x.tla"],
+        &["record", "/x", "-o", "x.tla", "--buffer", "1M"],
+        &["record", "/x", "--to", "host", "--label", "service"],
+        &["record", "/x"],
+    ] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+    }
+}
