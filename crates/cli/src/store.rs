@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use timeline::dump::printable;
 use timeline_archive::{Fsync, Keeping};
 use timeline_store::{Store, StoreOptions};
 
@@ -21,14 +23,16 @@ use crate::verb::Verb;
 /// Receive recordings from other processes and machines, and keep them
 ///
 /// Prints the address that it listens on, and receives what `timeline record --to` sends until it
-/// is interrupted. Each run of a program gets a directory, DIR/HOST/PROGRAM-TIME-NUMBER, which is
-/// an archive: all verbs read it, also while it grows, and `timeline serve DIR` shows all of them.
+/// is interrupted. Each run of a program gets a directory, DIR/HOST/PROGRAM-CREATED-MAGIC (its
+/// machine, its name, the time at which its ring was created, and a number of its own), which is an
+/// archive: all verbs read it, also while it grows, and `timeline serve DIR` shows all of them.
 ///
 /// What was acknowledged is in the file, even if the store is killed. A recorder whose connection
 /// broke goes on at the same byte. If the disk is full, recorders wait.
 ///
-/// Only this machine can connect, because the connection is neither encrypted nor does it need a
-/// token; connect through ssh (ssh -R 1980:localhost:1980 HOST).
+/// Only this machine can connect, because the connection is not encrypted and asks for no password.
+/// To record on another machine, let ssh carry it: `ssh -R 1980:localhost:1980 OTHER`, and there
+/// `timeline record /timeline --to localhost`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The directory. It is made if it is not there
@@ -44,8 +48,8 @@ pub struct Args {
     )]
     listen: SocketAddr,
 
-    /// Let other machines connect, although everybody in between can read and change what is sent,
-    /// and everybody who can connect can send
+    /// Allow --listen an address that other machines can connect to (0.0.0.0, say), although
+    /// everybody in between can read and change what is sent, and everybody can send
     #[arg(long)]
     insecure: bool,
 
@@ -89,8 +93,8 @@ impl Verb for Args {
 fn run(args: &Args) -> Result {
     if !args.listen.ip().is_loopback() && !args.insecure {
         return Err(Failure::misuse(
-            "the connection is neither encrypted nor does it need a token; listen on 127.0.0.1, \
-             and connect through ssh (ssh -R 1980:localhost:1980 HOST), or say --insecure",
+            "the connection is not encrypted and asks for no password; listen on 127.0.0.1, and \
+             let ssh carry it (ssh -R 1980:localhost:1980 OTHER), or say --insecure",
         ));
     }
     let signals = Signals::catch()?;
@@ -104,6 +108,7 @@ fn run(args: &Args) -> Result {
             keep_size: args.keep_size,
             fsync: Fsync::Rotate,
         },
+        log: Arc::new(|line| output::say(printable(line))),
     });
     let store = store.map_err(|error| Failure::Message(error.to_string()))?;
     let mut out = output::stdout();

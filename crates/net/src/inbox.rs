@@ -59,13 +59,13 @@ impl Inbox {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::message::{Received, WireMessage};
+    use crate::message::{Beat, Received, WireMessage};
 
     #[test]
     fn frames_come_out_whatever_pieces_they_come_in() {
         let mut sent = Vec::new();
         for _ in 0..20 {
-            WireMessage::Beat.put(&mut sent);
+            WireMessage::Beat(Beat::default()).put(&mut sent);
             WireMessage::Gone.put(&mut sent);
         }
         for piece in [1, 2, 7, 9, 100, sent.len()] {

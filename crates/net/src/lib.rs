@@ -13,6 +13,7 @@ mod sender;
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
 pub use message::{
-    Ack, FileStart, MAX_HELLO, MAX_METADATA, Received, RefusalCode, RefusalMessage, WireMessage,
+    Ack, Beat, FileStart, MAX_HELLO, MAX_METADATA, Received, RefusalCode, RefusalMessage,
+    WireMessage,
 };
 pub use sender::{Sender, SenderOptions};

@@ -38,6 +38,15 @@ pub struct Ack {
     pub durable: u64,
 }
 
+/// Says that a side is there, and how it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Beat {
+    /// Why the receiver takes nothing at present, in words.
+    pub trouble: Option<String>,
+    /// Whether somebody waits for new events of this run.
+    pub is_watched: bool,
+}
+
 /// Begins a file of a session, in which it is the first record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileStart {
@@ -104,8 +113,8 @@ pub enum WireMessage {
     Hello(Hello),
     /// See [`Welcome`].
     Welcome(Welcome),
-    /// Says that the other side is there, after a silence.
-    Beat,
+    /// See [`Beat`].
+    Beat(Beat),
     /// See [`Ack`].
     Ack(Ack),
     /// See [`FileStart`]. It is kept in the file.
@@ -155,7 +164,12 @@ impl WireMessage {
                 welcome.encode(&mut fields);
                 tag::WELCOME
             }
-            WireMessage::Beat | WireMessage::Unknown => tag::BEAT,
+            WireMessage::Beat(beat) => {
+                fields.text(1, beat.trouble.as_deref());
+                fields.number(2, beat.is_watched.then_some(1));
+                tag::BEAT
+            }
+            WireMessage::Unknown => tag::BEAT,
             WireMessage::Ack(ack) => {
                 fields.number(1, Some(ack.file));
                 fields.number(3, Some(ack.written));
@@ -180,7 +194,18 @@ impl WireMessage {
         Some(match tag {
             tag::HELLO => WireMessage::Hello(Hello::read(fields, input)?),
             tag::WELCOME => WireMessage::Welcome(Welcome::read(fields, input)?),
-            tag::BEAT => WireMessage::Beat,
+            tag::BEAT => {
+                let mut beat = Beat::default();
+                each(fields, input, |key, input| {
+                    match key {
+                        1 => beat.trouble = input.text()?,
+                        2 => beat.is_watched = number(input)? > 0,
+                        _ => input.skip()?,
+                    }
+                    Some(())
+                })?;
+                WireMessage::Beat(beat)
+            }
             tag::ACK => {
                 let mut ack = Ack::default();
                 each(fields, input, |key, input| {
@@ -302,7 +327,11 @@ mod tests {
                 ..Welcome::default()
             }),
             WireMessage::Welcome(Welcome::default()),
-            WireMessage::Beat,
+            WireMessage::Beat(Beat::default()),
+            WireMessage::Beat(Beat {
+                trouble: Some("no room".into()),
+                is_watched: true,
+            }),
             WireMessage::Ack(Ack {
                 file: 1,
                 written: 2,
@@ -334,7 +363,7 @@ mod tests {
         );
         assert_eq!(
             Received::read(&[66, 0x81, 9, 0xa1, b'x']),
-            Some(Received::Message(WireMessage::Beat))
+            Some(Received::Message(WireMessage::Beat(Beat::default())))
         );
         assert_eq!(Received::read(&[73, 0x80]), Some(Received::Data));
         assert_eq!(Received::read(&[]), Some(Received::Data));

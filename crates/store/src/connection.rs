@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use timeline::internal::files::open_to_read;
 use timeline_archive::frames::preamble;
-use timeline_archive::{Error, TraceFiles};
+use timeline_archive::{Error, TraceFiles, WatchMark};
 use timeline_net::{
-    Ack, Acknowledge, Hello, MAX_HELLO, Received, RefusalCode, VERSION, Welcome, WireMessage,
+    Ack, Acknowledge, Beat, Hello, MAX_HELLO, Received, RefusalCode, VERSION, Welcome, WireMessage,
 };
 use tokio::net::TcpStream;
 use tokio::task::block_in_place;
@@ -25,6 +25,8 @@ use crate::wire::{ConnectionEnd, HELLO, Wire, refused, wrong};
 
 /// A sender that says nothing for so long is gone: it sends beats.
 const SILENCE: Duration = Duration::from_secs(60);
+/// How often it is looked whether somebody watches the run.
+const LOOK: Duration = Duration::from_millis(500);
 /// A beat is sent after so long a silence.
 const BEAT: Duration = Duration::from_secs(5);
 /// The time between two acknowledgements.
@@ -46,9 +48,9 @@ pub async fn receive(
     options: Arc<StoreOptions>,
 ) {
     let mut wire = Wire::new(socket);
-    if let Err(ConnectionEnd::Refused(refusal)) =
-        welcome(&mut wire, address, &traces, &options).await
-    {
+    let ended = welcome(&mut wire, address, &traces, &options).await;
+    if let Err(ConnectionEnd::Refused(refusal)) = ended {
+        options.say(format_args!("{address} is refused: {}", refusal.sentence));
         let _ = wire.say(&WireMessage::Refused(refusal)).await;
         wire.close().await;
     }
@@ -71,6 +73,11 @@ async fn welcome(
         );
         return Err(refused(RefusalCode::Protocol, sentence));
     }
+    if hello.acknowledge == Acknowledge::Nothing {
+        return Err(wrong(
+            "expected a sender that hears what is acknowledged; leave out --acknowledge nothing",
+        ));
+    }
     let claim = traces.claim(hello.magic, hello.session, address).await;
     let claim = claim.map_err(|owner| {
         let sentence = format!("{owner} sends this run already");
@@ -78,10 +85,20 @@ async fn welcome(
     })?;
     let leave = Arc::clone(&claim.leave);
     let mut reception = Reception::begin(wire, hello, claim, traces, options).await?;
-    tokio::select! {
+    let ended = tokio::select! {
         ended = reception.run() => ended,
         () = leave.notified() => Err(ConnectionEnd::Closed),
+    };
+    if let Some(files) = &reception.files {
+        let how = if reception.has_ended {
+            "has ended"
+        } else {
+            "broke off"
+        };
+        let place = files.path().display().to_string();
+        options.say(format_args!("{address} {how}: {place}"));
     }
+    ended
 }
 
 /// A session that is received.
@@ -95,10 +112,15 @@ struct Reception<'a> {
     files: Option<TraceFiles>,
     /// The number of the current file in the session.
     file: u64,
+    /// Whether the session is complete.
+    has_ended: bool,
     /// Frames that are to be written.
     frames: Vec<u8>,
     /// What is on the disk, and what was told.
     durable: (u64, u64),
+    /// What the sender was told last of this side, and when it was looked at.
+    beat: Beat,
+    looked: Instant,
     told: Ack,
     told_at: Instant,
     heard: Instant,
@@ -121,8 +143,11 @@ impl<'a> Reception<'a> {
             options,
             files: None,
             file: 0,
+            has_ended: false,
             frames: Vec::new(),
             durable: (0, 0),
+            beat: Beat::default(),
+            looked: Instant::now(),
             told: Ack::default(),
             told_at: Instant::now(),
             heard: Instant::now(),
@@ -165,6 +190,9 @@ impl<'a> Reception<'a> {
             durable: 0,
         };
         self.files = Some(files);
+        if welcome.file > 0 {
+            self.tell_place();
+        }
         Ok(welcome)
     }
 
@@ -174,6 +202,7 @@ impl<'a> Reception<'a> {
             let ended = self.take_records();
             self.write().await?;
             if ended? {
+                self.has_ended = true;
                 block_in_place(|| self.sync());
                 self.tell().await?;
             }
@@ -182,7 +211,7 @@ impl<'a> Reception<'a> {
                 return Err(ConnectionEnd::Closed);
             }
             let wait = match self.is_told() {
-                true => BEAT.saturating_sub(self.wire.said.elapsed()),
+                true => LOOK,
                 false => self.ack_pause().saturating_sub(self.told_at.elapsed()),
             };
             // A pause of nothing would leave other connections no time.
@@ -222,7 +251,9 @@ impl<'a> Reception<'a> {
                     ));
                 }
                 Some(Received::Message(WireMessage::File(start))) => {
-                    if start.session != self.hello.session || start.number != self.file + 1 {
+                    let is_own =
+                        (start.session, start.magic) == (self.hello.session, self.hello.magic);
+                    if !is_own || start.number != self.file + 1 {
                         return Err(wrong("expected the next file of the session, got another"));
                     }
                     self.begin_file(start.number)?;
@@ -232,7 +263,7 @@ impl<'a> Reception<'a> {
                     self.take_data(&frame, &[])?;
                     has_ended = true;
                 }
-                Some(Received::Message(WireMessage::Beat | WireMessage::Unknown)) => {}
+                Some(Received::Message(WireMessage::Beat(_) | WireMessage::Unknown)) => {}
                 _ => return Err(wrong("expected frames of an archive, got another message")),
             }
         }
@@ -261,13 +292,17 @@ impl<'a> Reception<'a> {
         let folder = self.traces.folder().join(place::of_run(&run));
         let opened = block_in_place(|| TraceFiles::open(&folder, self.options.keeping));
         let opened = opened.map_err(|error| refused(RefusalCode::Other(0), error.to_string()));
-        let mut files = opened?;
-        if files.size() > 0 && !block_in_place(|| files.begin_next()) {
-            return Err(cannot_write(&files));
+        let files = opened?;
+        if files.size() > 0 {
+            // It was put there meanwhile. The next hello finds it.
+            *self.claim.folder = Some(folder);
+            let sentence = "this run is kept here already; connect again";
+            return Err(refused(RefusalCode::UnknownSession, sentence));
         }
         block_in_place(|| sync_names(self.traces.folder(), &folder))?;
         *self.claim.folder = Some(folder);
         self.files = Some(files);
+        self.tell_place();
         Ok(())
     }
 
@@ -289,7 +324,16 @@ impl<'a> Reception<'a> {
             self.durable = (number, 0);
         }
         self.file = number;
+        self.tell_place();
         Ok(())
+    }
+
+    /// Says where the session goes on.
+    fn tell_place(&self) {
+        if let Some(files) = &self.files {
+            let place = files.path().display().to_string();
+            self.options.say(format_args!("receiving {place}"));
+        }
     }
 
     /// Writes what was taken. Waits while there is no room.
@@ -304,10 +348,19 @@ impl<'a> Reception<'a> {
             match block_in_place(|| files.write(&self.frames)) {
                 Ok(done) => drop(self.frames.drain(..done)),
                 Err(_) => {
-                    sleep(RETRY).await;
-                    if self.wire.said.elapsed() >= BEAT {
-                        self.wire.say(&WireMessage::Beat).await?;
+                    let trouble = files.trouble().map(|trouble| trouble.error.to_string());
+                    if trouble.is_some() && self.beat.trouble.is_none() {
+                        let place = files.path().display().to_string();
+                        let what = trouble.as_deref().unwrap_or_default();
+                        self.options
+                            .say(format_args!("cannot write {place}: {what}"));
                     }
+                    let beat = Beat {
+                        trouble: trouble.or(self.beat.trouble.take()),
+                        ..self.beat
+                    };
+                    self.beat_with(beat).await?;
+                    sleep(RETRY).await;
                     self.heard = Instant::now();
                     self.claim.hear();
                 }
@@ -353,10 +406,28 @@ impl<'a> Reception<'a> {
                 block_in_place(|| self.sync());
             }
             self.tell().await?;
-        } else if self.wire.said.elapsed() >= BEAT {
-            self.wire.say(&WireMessage::Beat).await?;
         }
-        Ok(())
+        let mut beat = Beat {
+            trouble: None,
+            ..self.beat
+        };
+        if self.looked.elapsed() >= LOOK
+            && let Some(folder) = self.claim.folder.as_deref()
+        {
+            self.looked = Instant::now();
+            beat.is_watched = block_in_place(|| WatchMark::new(folder).is_now());
+        }
+        self.beat_with(beat).await
+    }
+
+    /// Says how this side is, if that changed, or after a silence.
+    async fn beat_with(&mut self, beat: Beat) -> Result<(), ConnectionEnd> {
+        let is_due = self.beat != beat || self.wire.said.elapsed() >= BEAT;
+        self.beat = beat;
+        match is_due {
+            true => self.wire.say(&WireMessage::Beat(self.beat.clone())).await,
+            false => Ok(()),
+        }
     }
 
     async fn tell(&mut self) -> Result<(), ConnectionEnd> {

@@ -1,14 +1,16 @@
 //! Defines what a store is told, and the errors of starting it.
 
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use thiserror::Error as ThisError;
 use timeline_archive::Keeping;
 
 /// Where a store keeps what it receives, and how.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StoreOptions {
     /// The directory. It is made if it is not there.
     pub folder: PathBuf,
@@ -16,6 +18,15 @@ pub struct StoreOptions {
     pub listen: SocketAddr,
     /// When another file of a run is begun, and how much is kept of it.
     pub keeping: Keeping,
+    /// Is told what happens, a line each.
+    pub log: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl StoreOptions {
+    /// Tells what happens.
+    pub(crate) fn say(&self, what: fmt::Arguments) {
+        (self.log)(&what.to_string());
+    }
 }
 
 /// A failure of a store.
@@ -38,6 +49,13 @@ pub enum Error {
         path: PathBuf,
         /// The reason.
         reason: io::Error,
+    },
+
+    /// Another store keeps its traces there.
+    #[error("another store keeps its traces in {}; one directory has one store", .path.display())]
+    Taken {
+        /// The directory.
+        path: PathBuf,
     },
 
     /// The system refused something that the store needs.

@@ -1,12 +1,16 @@
 //! Listens for senders, and has their connections.
 
 use std::collections::HashMap;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use timeline::internal::files::open_to_read;
 use timeline_net::{RefusalCode, RefusalMessage, WireMessage};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
@@ -25,6 +29,8 @@ const END: Duration = Duration::from_millis(500);
 
 /// A store that listens already.
 pub struct Store {
+    /// Held as long as the store is there.
+    _lock: Flock<File>,
     listener: TcpListener,
     address: SocketAddr,
     traces: Arc<Traces>,
@@ -49,13 +55,6 @@ impl Store {
     /// # Errors
     /// `Folder`; `Listen`.
     pub fn bind(options: StoreOptions) -> Result<Store, Error> {
-        let folder = options.folder.clone();
-        let mut make = DirBuilder::new();
-        let made = make.recursive(true).mode(0o700).create(&folder);
-        made.map_err(|reason| Error::Folder {
-            path: folder.clone(),
-            reason,
-        })?;
         let failed = |reason| Error::Listen {
             address: options.listen,
             reason,
@@ -63,7 +62,10 @@ impl Store {
         let listener = TcpListener::bind(options.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let folder = options.folder.clone();
+        let lock = take(&folder)?;
         Ok(Store {
+            _lock: lock,
             listener,
             address,
             traces: Arc::new(Traces::find(&folder)),
@@ -125,6 +127,24 @@ impl Store {
             });
         }
     }
+}
+
+/// Makes the directory of a store, unless it is there, and takes it for this store alone.
+fn take(folder: &Path) -> Result<Flock<File>, Error> {
+    let failed = |reason| Error::Folder {
+        path: folder.to_path_buf(),
+        reason,
+    };
+    let mut make = DirBuilder::new();
+    let made = make.recursive(true).mode(0o700).create(folder);
+    made.map_err(failed)?;
+    let opened = open_to_read(folder).map_err(failed)?;
+    Flock::lock(opened, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
+        Errno::EWOULDBLOCK => Error::Taken {
+            path: folder.to_path_buf(),
+        },
+        other => failed(other.into()),
+    })
 }
 
 /// Says that there are too many connections, if that goes without waiting.

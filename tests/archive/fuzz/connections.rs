@@ -1,7 +1,9 @@
 //! Makes what goes over connections.
 
 use timeline_archive::{Form, RunState};
-use timeline_net::{Ack, FileStart, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage};
+use timeline_net::{
+    Ack, Beat, FileStart, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage,
+};
 
 use super::seeds::archive;
 
@@ -34,7 +36,7 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
     WireMessage::Bye.put(&mut sent);
     WireMessage::Welcome(welcome).put(&mut answers);
     WireMessage::Ack(Ack::default()).put(&mut answers);
-    WireMessage::Beat.put(&mut answers);
+    WireMessage::Beat(Beat::default()).put(&mut answers);
     WireMessage::Gone.put(&mut answers);
     WireMessage::Refused(refusal).put(&mut answers);
     vec![

@@ -55,22 +55,23 @@ fn a_session_cut_at_any_byte_is_whole() {
 /// Each connection carries some bytes only, so a long recording needs many.
 #[test]
 fn a_recording_over_many_connections_is_whole() {
-    let mut program = Program::new("many", 1 << 16);
+    let mut program = Program::new("many", 1 << 17);
     let keeping = Keeping {
-        rotate_size: Some(48 << 10),
+        rotate_size: Some(64 << 10),
         ..Keeping::default()
     };
     let place = Place::keeping(keeping);
     let seed = AtomicU64::new(u64::from(std::process::id()));
     let proxy = Proxy::new(place.address, move |_| {
         let mut random = Random(seed.fetch_add(0x9e37_79b9, Ordering::Relaxed));
-        Some(5_000 + random.below(40_000))
+        // More than the largest frame, which no connection could carry otherwise.
+        Some(100_000 + random.below(60_000))
     });
     let (at, options) = (program.name.attach(), options(proxy.address));
     let mut output = output_to(&options);
     let mut recorder = recorder(&at, &mut output, Form::Blocks);
     for round in 0..30 {
-        program.log(1500);
+        program.log(2500);
         program.keep(100 + round);
         while recorder.step() {}
         if round % 10 == 9 {
@@ -79,7 +80,7 @@ fn a_recording_over_many_connections_is_whole() {
     }
     settle(&mut recorder);
     let totals = recorder.finish();
-    assert_eq!((totals.events, totals.missed), (45_033, 0));
+    assert_eq!((totals.events, totals.missed), (75_033, 0));
     let trace = place.trace();
     assert_same(&events(&trace), &program.recorded_here(), "all connections");
     let connections = proxy.connections.load(Ordering::Relaxed);

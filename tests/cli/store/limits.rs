@@ -5,15 +5,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use timeline_archive::frames::{self, Checksum};
-use timeline_archive::{Archive, Form};
+use timeline_archive::{Archive, Form, WatchMark};
 use timeline_net::{
-    Acknowledge, FileStart, Hello, Inbox, Received, RefusalCode, RefusalMessage, VERSION,
+    Acknowledge, Beat, FileStart, Hello, Inbox, Received, RefusalCode, RefusalMessage, VERSION,
     WireMessage,
 };
 
 use super::place::{
-    Place, Program, assert_same, events, eventually, is_important, options, output_to, recorder,
-    send, settle,
+    Place, Program, assert_same, events, eventually, options, output_to, recorder, send, settle,
 };
 use crate::support::Random;
 
@@ -116,7 +115,9 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
         assert_eq!(stranger.hear(), None, "{what}");
     };
     refused("a browser", &|s| s.write(b"GET / HTTP/1.1\r\n\r\n"));
-    refused("another message", &|s| s.say(&WireMessage::Beat));
+    refused("another message", &|s| {
+        s.say(&WireMessage::Beat(Beat::default()))
+    });
     refused("data before a hello", &|s| s.write(&unknown_record()));
     refused("a long hello", &|s| {
         s.write(&[0xc1, 0xce, 0, 0, 0, 0, 0xc1, 0xdb, 0, 0xff, 0xff, 0xff]);
@@ -138,6 +139,10 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
             session: [8; 16],
             ..FileStart::default()
         }));
+    });
+    refused("the file of another run", &|s| {
+        s.say(&WireMessage::Hello(hello(6)));
+        s.say(&file(7));
     });
     refused("damage", &|s| {
         s.say(&WireMessage::Hello(hello(4)));
@@ -243,30 +248,53 @@ fn a_session_that_a_store_does_not_know_begins_anew() {
     }));
     assert_eq!(stranger.refusal().code, RefusalCode::UnknownSession);
 
-    // The directory of the run is removed while it is sent.
+    // The directory of the run is removed while it is sent: all that is in the ring comes again.
     let at = program.name.attach();
     let first_options = options(place.address);
     let mut output = output_to(&first_options);
-    let mut recorder = recorder(&at, &mut output, Form::Blocks);
-    settle(&mut recorder);
+    let mut first = recorder(&at, &mut output, Form::Blocks);
+    settle(&mut first);
     std::fs::remove_dir_all(place.trace()).unwrap();
     program.log(10);
-    settle(&mut recorder);
+    eventually("the recorder to know", || {
+        first.step();
+        first.flush();
+        first.is_cut_off()
+    });
+    first.finish_at_once();
     program.log(10);
-    settle(&mut recorder);
-    let totals = recorder.finish();
-    let archive = Archive::open(place.trace()).unwrap();
-    assert!(archive.damage().is_empty());
-    let important = archive.events().filter(is_important).count();
-    assert_eq!(important, 3);
-    let plain = archive.events().filter(|event| !is_important(event));
-    let mut numbers: Vec<_> = plain.map(|event| event.args[0]).collect();
-    numbers.sort_unstable();
-    // Those that were on the way when it was removed are counted.
-    assert_eq!(totals.events + totals.missed, 33);
-    assert_eq!(numbers.last(), Some(&29));
-    assert!(
-        numbers.len() as u64 + totals.missed >= 20,
-        "{totals:?}, {numbers:?}"
+    let mut second = recorder(&at, &mut output, Form::Blocks);
+    settle(&mut second);
+    let totals = second.finish();
+    assert_eq!((totals.events, totals.missed, totals.unsent), (33, 0, 0));
+    assert_same(
+        &events(&place.trace()),
+        &program.recorded_here(),
+        "all of it",
     );
+}
+
+/// Whoever watches a run at the store need not wait until a block is full.
+#[test]
+fn a_recorder_knows_that_its_run_is_watched_at_the_store() {
+    let mut program = Program::new("watched", 1024);
+    program.log(10);
+    let place = Place::new();
+    let at = program.name.attach();
+    let options = options(place.address);
+    let mut output = output_to(&options);
+    let mut recorder = recorder(&at, &mut output, Form::Blocks);
+    settle(&mut recorder);
+    assert!(!recorder.is_watched());
+    let watched = WatchMark::new(&place.trace());
+    watched.renew().unwrap();
+    eventually("the recorder to know", || {
+        recorder.step();
+        recorder.is_watched()
+    });
+    watched.end();
+    eventually("the end of it", || {
+        recorder.step();
+        !recorder.is_watched()
+    });
 }

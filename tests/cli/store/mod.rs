@@ -8,6 +8,7 @@ mod limits;
 mod place;
 mod proxy;
 mod receivers;
+mod strangers;
 mod verbs;
 
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,7 @@ impl Place {
             folder: folder.path().join("traces"),
             listen,
             keeping,
+            log: Arc::new(|_| ()),
         });
         let store = store.unwrap();
         let (address, handle) = (store.address(), store.handle());

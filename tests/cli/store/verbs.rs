@@ -7,7 +7,7 @@ use timeline_archive::Archive;
 
 use super::place::{Program, assert_same, events, eventually, is_important, traces};
 use super::{own_address, receiving};
-use crate::command::{Running, run, snapshot, succeed};
+use crate::command::{Running, fail, run, snapshot, succeed};
 use crate::support::size;
 
 #[test]
@@ -15,7 +15,11 @@ fn a_recording_is_sent_and_read_like_any_other() {
     let mut program = Program::new("sent", 1024);
     program.log(50);
     let folder = tempfile::tempdir().unwrap();
-    let (store, address) = receiving(&folder.path().join("traces"), "127.0.0.1:0");
+    let traces_of_it = folder.path().join("traces");
+    let (mut store, address) = receiving(&traces_of_it, "127.0.0.1:0");
+    let second = traces_of_it.display().to_string();
+    let refused = fail(&["store", &second, "--listen", "127.0.0.1:0"]);
+    assert!(refused.contains("another store"), "{refused}");
     // It ends, and the program does not.
     let path = &snapshot(&program.name, folder.path());
     let sent = succeed(&[
@@ -32,6 +36,26 @@ fn a_recording_is_sent_and_read_like_any_other() {
             .contains(&format!("recorded 53 events of {path} to {address}")),
         "{sent:?}"
     );
+    let nothing = [
+        "record",
+        path,
+        "--to",
+        &address,
+        "--for",
+        "1s",
+        "--acknowledge",
+        "nothing",
+    ];
+    let refused = run(&nothing);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("leave out --acknowledge nothing"),
+        "{refused:?}"
+    );
+    let said = store.stderr_until("the end of the session", |lines| {
+        lines.iter().any(|line| line.contains(" has ended: "))
+    });
+    assert!(said[0].contains("receiving "), "{said:?}");
     store.signal(Signal::SIGTERM);
     store.succeed();
     let all = traces(&folder.path().join("traces"));

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use timeline::internal::files::open_to_read;
+use timeline::internal::files::{open_to_read, remove};
 
 use crate::error::{Error, Result};
 use crate::format::frame::first;
@@ -44,6 +44,13 @@ impl TraceFiles {
     pub fn open(folder: &Path, keeping: Keeping) -> Result<TraceFiles> {
         // With a slash at its end, as one that is not there yet is a file otherwise.
         let mut disk = Disk::open(&folder.join(""), keeping)?;
+        while disk.is_empty() && disk.older().next().is_some() {
+            // Whoever began it was killed before it wrote to it. The file before it goes on.
+            let empty = disk.present().to_path_buf();
+            drop(disk);
+            remove(&empty).map_err(|error| Error::io("remove", &empty, error))?;
+            disk = Disk::open(&folder.join(""), keeping)?;
+        }
         let mut found = disk.read()?;
         if found.is_foreign() {
             disk.pass_over()?;
@@ -168,5 +175,15 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), [&one[..], &two].concat());
         assert!(files.begin_next() && files.path().ends_with("timeline-000002.tla"));
         assert_eq!(files.state_of(7).unwrap(), None);
+        // Killed before it wrote to that one.
+        drop(files);
+        fs::write(at.join("timeline-000002.tla"), "").unwrap();
+        fs::write(at.join("timeline-000003.tla"), "").unwrap();
+        let mut files = open();
+        assert_eq!(
+            (files.path(), files.size()),
+            (path, (one.len() + two.len()) as u64)
+        );
+        assert_eq!(files.first_record().unwrap(), Some(vec![64, 0x80]));
     }
 }

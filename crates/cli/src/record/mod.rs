@@ -26,8 +26,7 @@ use timeline_search::Query;
 use crate::args::{ANY, Example, number};
 use crate::failure::{Failure, Result};
 use crate::filters::Filters;
-use crate::format::{Bytes, Count, things};
-use crate::output;
+use crate::format::Bytes;
 use crate::permission;
 use crate::restart::{self, FollowEnd};
 use crate::signals::{self, Pause, Signals, WakeReason};
@@ -338,13 +337,21 @@ impl Recording<'_> {
     /// Records one run until it ends, as soon as it is known from where on. `before` is the run
     /// right before it, if that is known.
     fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<FollowEnd> {
-        match self.answer(|output| output.prepare(at))? {
-            Some(()) => self.record_rest(at, before),
-            None => Ok(FollowEnd::Done),
+        while self.answer(|output| output.prepare(at))?.is_some() {
+            if let Some(ended) = self.record_rest(at, before)? {
+                return Ok(ended);
+            }
+            report::cut_off(self.args);
         }
+        Ok(FollowEnd::Done)
     }
 
-    fn record_rest(&mut self, at: &Attached, before: Option<&Attached>) -> Result<FollowEnd> {
+    /// Records until the run ends. `None` if the store has lost what this goes on with.
+    fn record_rest(
+        &mut self,
+        at: &Attached,
+        before: Option<&Attached>,
+    ) -> Result<Option<FollowEnd>> {
         let form = match self.args.plain {
             true => Form::Plain,
             false => Form::Blocks,
@@ -385,6 +392,16 @@ impl Recording<'_> {
                 self.progress.clear();
                 report::change(change, self.args);
             }
+            if recorder.is_cut_off() {
+                // What it did not have comes again, from the ring.
+                let totals = recorder.finish_at_once();
+                let totals = Totals {
+                    unsent: 0,
+                    ..totals
+                };
+                self.totals = sum(&self.totals, &totals);
+                return Ok(None);
+            }
             // Nobody who waits for this recorder can lift its limit, or bring its store.
             if (watch.is_done || self.args.remote.address().is_some()) && recorder.is_over() {
                 break FollowEnd::Done;
@@ -398,62 +415,30 @@ impl Recording<'_> {
             if idle && let Some(next) = next {
                 break FollowEnd::Replaced(Box::new(next));
             }
-            let pause = match pause.after(new) {
-                pause if recorder.is_watched() => pause.min(WATCHED),
-                pause => pause,
-            };
+            let pause = watched_pause(&mut recorder, pause.after(new));
             if self.signals.wait_for_signal(pause) == WakeReason::Interrupted {
                 let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
                 left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
                 break FollowEnd::Done;
             }
         };
-        // Without room, waiting events count as missed, and so do those behind them in the ring.
-        if recorder.flush() {
-            self.left = self.left.saturating_add(left);
-            // The file ends with a whole frame, and nothing more is written.
-            self.signals.end_at_once(self.signals.count() > 0);
-        }
-        let totals = match self.signals.count() < AT_ONCE {
-            true => recorder.finish(),
-            false => recorder.finish_at_once(),
-        };
+        let (totals, left) = finish(recorder, self.signals, left);
+        self.left = self.left.saturating_add(left);
         self.totals = sum(&self.totals, &totals);
         self.progress.clear();
-        Ok(ended)
+        Ok(Some(ended))
     }
 
     /// Reports the results.
     fn end(&mut self) -> Result {
-        let Totals {
-            events,
-            missed,
-            missed_unknown,
-            left_out,
-            bytes,
-        } = self.totals;
-        let (from, to) = (
-            self.args.target.path().display(),
-            self.args.destination().display(),
-        );
-        let (events, missed) = (things(events, "event"), Count(missed));
-        let size = Bytes(bytes);
-        let unknown = match missed_unknown {
-            0 => String::new(),
-            places => format!(", and an unknown number in {}", things(places, "place")),
-        };
-        let left = match self.left {
-            0 => String::new(),
-            left => format!(", {} left in the ring", things(left, "entry")),
-        };
-        let left_out = match self.query.is_empty() {
-            true => String::new(),
-            false => format!(", {} left out by the filter", things(left_out, "event")),
-        };
-        output::say(format_args!(
-            "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}{left_out}"
-        ));
+        let is_filtered = !self.query.is_empty();
+        report::end(self.args, &self.totals, self.left, is_filtered);
         match self.output.trouble() {
+            None if self.totals.unsent > 0 => {
+                let to = self.args.destination().display();
+                let told = format!("{to} did not acknowledge all that was sent");
+                Err(Failure::Message(told))
+            }
             None => Ok(()),
             Some(trouble) => {
                 let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
@@ -461,6 +446,29 @@ impl Recording<'_> {
             }
         }
     }
+}
+
+/// The pause before the next step.
+fn watched_pause(recorder: &mut Recorder, pause: Duration) -> Duration {
+    match recorder.is_watched() {
+        true => pause.min(WATCHED),
+        false => pause,
+    }
+}
+
+/// Ends a recorder that leaves so many entries in the ring. Returns its results, and what it
+/// leaves: without room, waiting events count as missed, and so do those behind them in the ring.
+fn finish(mut recorder: Recorder, signals: &Signals, left: u64) -> (Totals, u64) {
+    let is_written = recorder.flush();
+    if is_written {
+        // The file ends with a whole frame, and nothing more is written.
+        signals.end_at_once(signals.count() > 0);
+    }
+    let totals = match signals.count() < AT_ONCE {
+        true => recorder.finish(),
+        false => recorder.finish_at_once(),
+    };
+    (totals, if is_written { left } else { 0 })
 }
 
 /// The recorder of what a query wants.
@@ -481,6 +489,7 @@ fn sum(a: &Totals, b: &Totals) -> Totals {
         missed: a.missed.saturating_add(b.missed),
         missed_unknown: a.missed_unknown + b.missed_unknown,
         left_out: a.left_out + b.left_out,
+        unsent: a.unsent + b.unsent,
         bytes: a.bytes + b.bytes,
     }
 }

@@ -30,7 +30,7 @@ pub struct Remote {
     )]
     to: Option<String>,
 
-    /// Most bytes that wait for an answer of the store (64M if it is not given). Behind that,
+    /// Most bytes that wait for an answer of the store (64M if it is not given). Beyond that,
     /// events stay in the ring
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     buffer: Option<u64>,

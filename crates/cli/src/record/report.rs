@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use timeline::{Attached, is_former};
-use timeline_archive::{FileChange, OutputTrouble, Preamble};
+use timeline_archive::{FileChange, OutputTrouble, Preamble, Totals};
 
 use super::Args;
 use super::progress::RecordProgress;
+use crate::format::{Bytes, Count, things};
 use crate::output;
 use crate::permission;
 use crate::time::{self, WallClock};
@@ -47,13 +48,19 @@ pub fn passed_over(passed: &Path, present: &Path) {
     ));
 }
 
+/// Says that a store has lost what was sent before.
+pub fn cut_off(args: &Args) {
+    output::say(format_args!(
+        "{} does not have what was sent before; recording goes on from there with what is still \
+         in the ring",
+        args.destination().display()
+    ));
+}
+
 /// Says that the file was opened again.
 pub fn change(change: FileChange, args: &Args) {
     let output = args.destination().display();
     output::say(match change {
-        _ if args.remote.address().is_some() => format!(
-            "{output} does not have what was sent before; recording continues in a new file there"
-        ),
         FileChange::Gone => {
             format!("{output} was removed or moved; recording continues in a new file")
         }
@@ -80,6 +87,44 @@ pub fn trouble(
         (None, _) => output::say("recording continues"),
     }
     *told = doing;
+}
+
+/// Says what came of it. `left` entries stay in the ring.
+pub fn end(args: &Args, totals: &Totals, left: u64, is_filtered: bool) {
+    let Totals {
+        events,
+        missed,
+        missed_unknown,
+        left_out,
+        unsent,
+        bytes,
+    } = *totals;
+    let (from, to) = (args.target.path().display(), args.destination().display());
+    let (events, missed) = (things(events, "event"), Count(missed));
+    let size = Bytes(bytes);
+    let unknown = match missed_unknown {
+        0 => String::new(),
+        places => format!(", and an unknown number in {}", things(places, "place")),
+    };
+    let left = match left {
+        0 => String::new(),
+        left => format!(", {} left in the ring", things(left, "entry")),
+    };
+    let unsent = match unsent {
+        0 => String::new(),
+        events => format!(
+            ", {} not acknowledged: the next recording sends what is still in the ring",
+            things(events, "event")
+        ),
+    };
+    let left_out = match is_filtered {
+        false => String::new(),
+        true => format!(", {} left out by the filter", things(left_out, "event")),
+    };
+    output::say(format_args!(
+        "recorded {events} of {from} to {to} ({size}), {missed} missed{unknown}{left}{left_out}\
+         {unsent}"
+    ));
 }
 
 /// The time at which a run began.

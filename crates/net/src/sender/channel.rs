@@ -9,6 +9,8 @@ use crate::message::WireMessage;
 
 /// Bytes that are read at a time.
 const READ: usize = 16 << 10;
+/// How often it is read by one call: the caller has other work, however much comes.
+const MOST_READS: usize = 64;
 
 /// A connection.
 pub struct StoreConnection {
@@ -81,7 +83,10 @@ impl StoreConnection {
     pub fn receive(&mut self, most: usize) -> io::Result<Vec<Vec<u8>>> {
         let mut bytes = [0; READ];
         let mut records = Vec::new();
-        while let Some(count) = some(self.socket.read(&mut bytes))? {
+        for _ in 0..MOST_READS {
+            let Some(count) = some(self.socket.read(&mut bytes))? else {
+                break;
+            };
             self.inbox.receive(&bytes[..count]);
             self.heard = Instant::now();
             loop {

@@ -29,6 +29,8 @@ pub struct Link {
     address: String,
     state: State,
     pause: Duration,
+    /// When the last connection was opened.
+    opened: Option<Instant>,
 }
 
 impl Link {
@@ -38,6 +40,7 @@ impl Link {
             address,
             state: State::Down(Instant::now()),
             pause: FIRST,
+            opened: None,
         }
     }
 
@@ -65,10 +68,22 @@ impl Link {
                 Err(TryRecvError::Disconnected) => Err(io::ErrorKind::NotConnected.into()),
                 Ok(socket) => {
                     self.state = State::Up(Box::new(StoreConnection::new(socket?)?));
+                    self.opened = Some(Instant::now());
                     Ok(true)
                 }
             },
         }
+    }
+
+    /// Something has arrived: the next pause is short again.
+    pub fn settle(&mut self) {
+        self.pause = FIRST;
+    }
+
+    /// How long the connection has been open.
+    pub fn age(&self) -> Duration {
+        self.opened
+            .map_or(Duration::ZERO, |opened| opened.elapsed())
     }
 
     /// Closes the connection, and opens it again after a pause.
@@ -84,11 +99,6 @@ impl Link {
     /// Closes the connection, and opens it again at once.
     pub fn renew(&mut self) {
         self.state = State::Down(Instant::now());
-    }
-
-    /// The other side answers: the next pause is short again.
-    pub fn settle(&mut self) {
-        self.pause = FIRST;
     }
 }
 

@@ -21,8 +21,8 @@ use timeline_archive::{
     RunState,
 };
 
-use crate::hello::Acknowledge;
-use crate::message::{Received, RefusalCode, WireMessage};
+use crate::hello::{Acknowledge, VERSION};
+use crate::message::{Beat, Received, RefusalCode, WireMessage};
 use link::Link;
 use session::SenderSession;
 
@@ -31,7 +31,13 @@ const BEAT: Duration = Duration::from_secs(5);
 /// A connection over which nothing came for so long is closed: the other side sends beats as well.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long the end of a run waits for the next acknowledgement.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long it waits for a connection that broke.
+const RETURN: Duration = Duration::from_millis(500);
+/// How long it waits for all of them.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+/// Within this time a store refuses a sender that wants to be told nothing.
+const REFUSAL_TIME: Duration = Duration::from_secs(1);
 /// Most bytes of a message from a store: a welcome has the positions of all lanes.
 const MAX_MESSAGE: usize = 16 << 20;
 /// Most bytes that are sent by one call, so that it returns to the ring.
@@ -90,6 +96,8 @@ pub struct Sender {
     trouble: Option<OutputTrouble>,
     /// Whether the last write found no room.
     is_full: bool,
+    /// Whether somebody waits for new events, as the receiver says.
+    is_watched: bool,
 }
 
 impl Sender {
@@ -104,6 +112,7 @@ impl Sender {
             lost: 0,
             trouble: None,
             is_full: false,
+            is_watched: false,
         }
     }
 
@@ -123,11 +132,12 @@ impl Sender {
     /// The connection is of no use any more.
     fn fail(&mut self, doing: &'static str, error: io::Error) {
         self.link.close();
-        self.is_welcome = false;
+        (self.is_welcome, self.is_watched) = (false, false);
         self.down.get_or_insert_with(Instant::now);
         let path = PathBuf::from(&self.options.address);
         self.trouble = Some(OutputTrouble::new(doing, &path, error));
         if let Some(session) = &mut self.session {
+            session.window.rewind();
             // Nobody says how far it came.
             session.is_lost |= session.is_sent && self.options.acknowledge == Acknowledge::Nothing;
         }
@@ -141,11 +151,12 @@ impl Sender {
             && let Some(channel) = self.link.channel()
         {
             channel.say(&session.hello(self.options.acknowledge));
-            if self.options.acknowledge == Acknowledge::Nothing {
-                self.welcome();
-            }
         }
         self.receive()?;
+        let is_silent = self.options.acknowledge == Acknowledge::Nothing;
+        if is_silent && !self.is_welcome && self.link.age() >= REFUSAL_TIME {
+            self.welcome();
+        }
         self.send().map_err(|error| ("send to", error))
     }
 
@@ -153,7 +164,6 @@ impl Sender {
     fn welcome(&mut self) {
         self.is_welcome = true;
         (self.down, self.trouble) = (None, None);
-        self.link.settle();
         if self.options.acknowledge == Acknowledge::Nothing
             && let Some(session) = &mut self.session
         {
@@ -167,11 +177,13 @@ impl Sender {
         };
         let records = channel.receive(MAX_MESSAGE);
         for record in records.map_err(|error| ("send to", error))? {
-            // Whoever acknowledges nothing may say anything.
-            if self.options.acknowledge == Acknowledge::Nothing {
+            let received = Received::read(&record);
+            // Whoever acknowledges nothing may say anything; only a refusal is heard.
+            let is_refusal = matches!(received, Some(Received::Message(WireMessage::Refused(_))));
+            if self.options.acknowledge == Acknowledge::Nothing && !is_refusal {
                 continue;
             }
-            let Some(Received::Message(message)) = Received::read(&record) else {
+            let Some(Received::Message(message)) = received else {
                 let what = "expected an answer of a store, got something else";
                 return Err(("send to", io::Error::new(io::ErrorKind::InvalidData, what)));
             };
@@ -185,7 +197,15 @@ impl Sender {
             return Ok(());
         };
         match message {
-            WireMessage::Welcome(welcome) => {
+            WireMessage::Welcome(welcome) if welcome.version != VERSION => {
+                let what = format!(
+                    "expected version {VERSION} of the protocol, got {}; use the same version of \
+                     timeline on both sides",
+                    welcome.version
+                );
+                return Err(("send to", io::Error::other(what)));
+            }
+            WireMessage::Welcome(welcome) if !self.is_welcome => {
                 session.take_welcome(welcome);
                 self.welcome();
             }
@@ -195,6 +215,15 @@ impl Sender {
                     _ => ack.written,
                 };
                 session.window.acknowledge(ack.file, offset);
+                // What was in its way is over.
+                self.trouble = None;
+                self.link.settle();
+            }
+            WireMessage::Beat(beat) => {
+                self.is_watched = beat.is_watched;
+                let path = PathBuf::from(&self.options.address);
+                let trouble = |told| OutputTrouble::new("write at", &path, io::Error::other(told));
+                self.trouble = beat.trouble.map(trouble);
             }
             WireMessage::Gone => session.is_lost = true,
             WireMessage::Refused(refusal) => {
@@ -213,7 +242,7 @@ impl Sender {
         };
         let window = &mut session.window;
         if self.is_welcome && channel.said.elapsed() >= BEAT && window.is_between_batches() {
-            channel.say(&WireMessage::Beat);
+            channel.say(&WireMessage::Beat(Beat::default()));
         }
         if window.is_between_batches() && !channel.send_messages()? {
             return Ok(());
@@ -232,7 +261,8 @@ impl Sender {
         if self.options.acknowledge == Acknowledge::Nothing {
             window.forget_sent();
         } else if channel.heard.elapsed() >= SILENCE {
-            let what = "nothing came from there for 30 seconds";
+            let what = "nothing came from there for 30 seconds; what is no store of timeline and \
+                        only writes to a file needs --acknowledge nothing";
             return Err(io::Error::new(io::ErrorKind::TimedOut, what));
         }
         Ok(())
@@ -248,7 +278,9 @@ impl Sender {
         let failed = |error| timeline::Error::io("send to", &path, error);
         self.session = Some(session.map_err(failed)?);
         self.is_welcome = false;
-        self.link.renew();
+        if self.link.channel().is_some() {
+            self.link.close();
+        }
         Ok(())
     }
 
@@ -334,14 +366,15 @@ impl Destination for Sender {
 
     fn change(&mut self) -> Option<FileChange> {
         self.pump();
-        let is_lost = self.session.as_ref().is_some_and(|session| session.is_lost);
-        is_lost.then_some(FileChange::Gone)
+        None
     }
 
     fn reopen(&mut self, _: FileChange) -> Option<ResumeState> {
-        let magic = self.session.as_ref()?.magic();
-        self.begin_anew(magic).ok()?;
-        Some(ResumeState::default())
+        None
+    }
+
+    fn is_cut_off(&self) -> bool {
+        self.session.as_ref().is_some_and(|session| session.is_lost)
     }
 
     fn cut_off_rest(&mut self) {}
@@ -353,8 +386,14 @@ impl Destination for Sender {
         {
             session.put_message(&WireMessage::Bye);
         }
-        let (mut last, mut progress) = (usize::MAX, Instant::now());
-        while !self.is_settled() && waits && progress.elapsed() < PATIENCE {
+        let begun = Instant::now();
+        let (mut last, mut progress) = (usize::MAX, begun);
+        let patience = |is_welcome| if is_welcome { PATIENCE } else { RETURN };
+        while !self.is_settled()
+            && waits
+            && progress.elapsed() < patience(self.is_welcome)
+            && begun.elapsed() < LAST_WAIT
+        {
             let bytes = self
                 .session
                 .as_ref()
@@ -364,11 +403,18 @@ impl Destination for Sender {
             }
             thread::sleep(Duration::from_millis(1));
         }
-        if let Some(session) = &mut self.session {
+        let was_lost = self.is_cut_off();
+        if let Some(mut session) = self.session.take() {
             self.lost += session.window.give_up();
         }
-        self.session = None;
-        self.link.renew();
+        self.is_welcome = false;
+        if self.link.channel().is_some() {
+            // A store that loses all that it is sent is not asked again without a pause.
+            match was_lost {
+                true => self.link.close(),
+                false => self.link.renew(),
+            }
+        }
     }
 
     fn take_lost(&mut self) -> u64 {
@@ -380,6 +426,6 @@ impl Destination for Sender {
     }
 
     fn is_watched(&self) -> bool {
-        false
+        self.is_watched
     }
 }

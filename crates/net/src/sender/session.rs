@@ -1,6 +1,8 @@
 //! Holds what is sent of one run: the number of the file, and the frames that nobody has yet.
 
+use std::collections::VecDeque;
 use std::io;
+use std::time::Duration;
 
 use timeline_archive::{FileLimits, RunState};
 
@@ -9,6 +11,10 @@ use super::window::SendWindow;
 use crate::hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 use crate::message::{FileStart, WireMessage};
 
+/// The smallest limits of a file: each repeats the definitions and strings of its events.
+const LEAST_SIZE: u64 = 64 << 10;
+const LEAST_AGE: Duration = Duration::from_secs(1);
+
 /// A session.
 pub struct SenderSession {
     id: SessionId,
@@ -16,6 +22,8 @@ pub struct SenderSession {
     /// The number of the current file, and the bytes of its frames. 0 before the first.
     file: u64,
     pub size: u64,
+    /// The files before it whose successors may have to be sent again, and their sizes.
+    former: VecDeque<(u64, u64)>,
     pub window: SendWindow,
     pub limits: FileLimits,
     /// How far the run was recorded before. `None` as long as nobody has said.
@@ -39,6 +47,7 @@ impl SenderSession {
             magic,
             file: 0,
             size: 0,
+            former: VecDeque::new(),
             window: SendWindow::default(),
             limits: FileLimits::default(),
             before: None,
@@ -73,8 +82,10 @@ impl SenderSession {
     /// Takes the answer to a hello.
     pub fn take_welcome(&mut self, welcome: Welcome) {
         self.limits = FileLimits {
-            size: welcome.size,
-            age: welcome.age.map(std::time::Duration::from_millis),
+            size: welcome.size.map(|size| size.max(LEAST_SIZE)),
+            age: welcome
+                .age
+                .map(|age| Duration::from_millis(age).max(LEAST_AGE)),
         };
         if self.is_new() {
             self.before = Some(welcome.state);
@@ -86,7 +97,10 @@ impl SenderSession {
             file => (file, welcome.written),
         };
         let has_all = self.window.is_empty() && (file, written) == (self.file, self.size);
-        self.is_lost = !has_all && !self.window.resume(file, written);
+        // It may have all of a file, and nothing yet of the next one.
+        let goes_on_behind =
+            self.former.contains(&(file, written)) && self.window.oldest() == Some((file + 1, 0));
+        self.is_lost = !has_all && !goes_on_behind && !self.window.resume(file, written);
     }
 
     /// Hands frames over.
@@ -99,6 +113,9 @@ impl SenderSession {
 
     /// Begins the next file.
     pub fn begin_file(&mut self, options: &SenderOptions) {
+        let oldest = self.window.oldest().map_or(self.file, |(file, _)| file);
+        self.former.retain(|(file, _)| file + 1 >= oldest);
+        self.former.push_back((self.file, self.size));
         self.file += 1;
         self.size = 0;
         let start = WireMessage::File(FileStart {
@@ -120,5 +137,53 @@ impl SenderSession {
     fn put(&mut self, frames: Vec<u8>) {
         self.size += frames.len() as u64;
         self.window.push(self.file, self.size, frames);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> SenderOptions {
+        SenderOptions {
+            address: "localhost:1980".into(),
+            buffer: 1 << 20,
+            acknowledge: Acknowledge::Written,
+            patience: None,
+            metadata: Vec::new(),
+        }
+    }
+
+    /// The receiver has all of the first file, and was gone before the second one came.
+    #[test]
+    fn a_session_goes_on_with_a_file_of_which_nothing_has_come() {
+        let (mut session, options) = (SenderSession::new(7).unwrap(), options());
+        session.write(b"first", &options);
+        let size = session.size;
+        while !session.window.unsent().is_empty() {
+            session.window.send(session.window.unsent().len());
+        }
+        session.begin_file(&options);
+        session.write(b"second", &options);
+        session.window.acknowledge(1, size);
+        assert_eq!(session.window.oldest(), Some((2, 0)));
+        let all = session.window.bytes();
+        session.window.rewind();
+        let welcome = |written| Welcome {
+            version: VERSION,
+            file: 1,
+            written,
+            ..Welcome::default()
+        };
+        session.take_welcome(welcome(size));
+        assert!(!session.is_lost);
+        assert_eq!(
+            (session.window.bytes(), session.window.oldest()),
+            (all, Some((2, 0)))
+        );
+        assert!(!session.window.unsent().is_empty());
+        // It has lost a part of the first one, which nobody has any more.
+        session.take_welcome(welcome(size - 1));
+        assert!(session.is_lost);
     }
 }

@@ -76,6 +76,11 @@ impl SendWindow {
         }
     }
 
+    /// The connection is gone: nothing is sent over the next one yet.
+    pub fn rewind(&mut self) {
+        (self.next, self.place) = (0, 0);
+    }
+
     /// Lets go of what is sent.
     pub fn forget_sent(&mut self) {
         while self.next > 0 {

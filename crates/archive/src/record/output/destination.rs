@@ -61,6 +61,10 @@ pub trait Destination: Send {
     /// written yet.
     fn reopen(&mut self, change: FileChange) -> Option<ResumeState>;
 
+    /// Whether what was taken is of no use any more, because what it goes on with is gone there.
+    /// Nothing is taken until [`Destination::begin_run`] says where to go on.
+    fn is_cut_off(&self) -> bool;
+
     /// Removes what stands behind the last whole frame, because a recorder goes on there.
     fn cut_off_rest(&mut self);
 

@@ -68,6 +68,12 @@ impl Disk {
         begun.unwrap_or_else(Instant::now)
     }
 
+    /// Whether there is nothing in the current file, not even something else than frames.
+    pub fn is_empty(&self) -> bool {
+        let metadata = self.file.file().metadata();
+        metadata.is_ok_and(|metadata| metadata.len() == 0)
+    }
+
     /// The current file.
     pub fn file(&mut self) -> &mut CurrentFile {
         &mut self.file
@@ -210,6 +216,11 @@ impl Destination for Disk {
 
     fn reopen(&mut self, change: FileChange) -> Option<ResumeState> {
         self.open_changed(change)
+    }
+
+    /// A file that is gone is opened again.
+    fn is_cut_off(&self) -> bool {
+        false
     }
 
     /// If that fails, the next write fails as well.

@@ -57,6 +57,9 @@ pub struct Totals {
     pub missed_unknown: u64,
     /// Events that were read and not recorded: see [`Recorder::only`].
     pub left_out: u64,
+    /// Events that were sent and had not arrived at the end. They do not count as recorded. The
+    /// next recorder sends them, unless the ring overwrites them first.
+    pub unsent: u64,
     /// Bytes written.
     pub bytes: u64,
 }
@@ -331,6 +334,12 @@ impl<'a> Recorder<'a> {
         self.writer.output().destination().is_over()
     }
 
+    /// Whether this recorder cannot go on, because the destination has lost what it goes on with.
+    /// Another recorder of the ring goes on from where the destination is.
+    pub fn is_cut_off(&mut self) -> bool {
+        self.writer.output().destination().is_cut_off()
+    }
+
     /// The step that fails at present. It is tried again and again.
     pub fn trouble(&mut self) -> Option<&OutputTrouble> {
         self.writer.output().trouble()
@@ -392,7 +401,7 @@ impl<'a> Recorder<'a> {
         destination.finish(durable);
         let lost = destination.take_lost();
         self.totals.events = self.totals.events.saturating_sub(lost);
-        self.totals.missed = self.totals.missed.saturating_add(lost);
+        self.totals.unsent = lost;
         self.totals()
     }
 

@@ -29,7 +29,7 @@ impl Recorder<'_> {
         self.writer.end_block();
         // The strings of these frames are in the old file.
         let unwritten = self.writer.take_back(0);
-        let lost = events_in(&unwritten) + self.writer.output().destination().take_lost();
+        let lost = events_in(&unwritten);
         self.totals.events = self.totals.events.saturating_sub(lost);
         self.waiting = None;
         self.tell_again(&unwritten);
