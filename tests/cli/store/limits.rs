@@ -129,6 +129,13 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
             ..hello(1)
         }));
     });
+    refused("who hears nothing", &|s| {
+        let acknowledge = Acknowledge::Nothing;
+        s.say(&WireMessage::Hello(Hello {
+            acknowledge,
+            ..hello(1)
+        }));
+    });
     refused("data before a file", &|s| {
         s.say(&WireMessage::Hello(hello(2)));
         s.write(&unknown_record());
