@@ -126,7 +126,7 @@ mod x86_64 {
     /// allows. The first of them is another one in each run, so runs come to all of them.
     fn places(count: u64) -> impl Iterator<Item = u64> {
         let dense = 1400.min(count);
-        let stride = (count * count / (150_000 * size())).max(1);
+        let stride = (count * count / (90_000 * size())).max(1);
         let first = if count > 4000 { (9 / size()).max(1) } else { 1 };
         let begin = |stride| 1 + u64::from(std::process::id()) % stride;
         (begin(first)..=dense)

@@ -241,7 +241,7 @@ fn needle((text, insensitive, is_regex): &(String, bool, bool)) -> Option<Needle
 const TEXTS: &str = "[ab1 (\r\nAKs\u{17f}ö]{0,20}|[0-9]{5,12}|[0-9a-f]{4,12}";
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(25))]
 
     #[test]
     fn the_same_lines_are_found(
