@@ -15,7 +15,7 @@ case ${1:-} in
   demo) wanted="cc luajit" space=16 ;;
   test)
     wanted="cc c++ luajit pkg-config cmake:3.13 python3:3.9 python3-msgpack sqlite3 bash zsh fish git gdb valgrind"
-    wanted="$wanted zstd xz rg ugrep lnav mandoc node:18.18 npm chromium firefox-esr python3-pip javac:11"
+    wanted="$wanted zstd xz rg ugrep lnav mandoc openssl ip nsenter node:18.18 npm chromium firefox-esr python3-pip javac:11"
     wanted="$wanted hdrhistogram.jar" space=384
     ;;
   *)
@@ -38,6 +38,8 @@ package_of() {
     node) echo nodejs ;;
     rg) echo ripgrep ;;
     xz) echo xz-utils ;;
+    ip) echo iproute2 ;;
+    nsenter) echo util-linux ;;
     javac) echo default-jdk-headless ;;
     hdrhistogram.jar) echo libhdrhistogram-java ;;
     *) echo "$1" ;;

@@ -56,7 +56,7 @@ impl Machine {
             symlink(found, machine.0.path().join(real)).unwrap();
         }
         let programs = "cargo cc c++ luajit pkg-config sqlite3 bash zsh fish git gdb valgrind zstd \
-                        xz rg ugrep lnav mandoc npm chromium firefox-esr java";
+                        xz rg ugrep lnav mandoc openssl ip nsenter npm chromium firefox-esr java";
         for there in programs.split(' ') {
             machine.has(there, "");
         }

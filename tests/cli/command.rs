@@ -216,7 +216,12 @@ impl Lines {
 impl Running {
     /// Starts the command and reads what it writes.
     pub fn start(args: &[&str]) -> Running {
-        let mut running = Running::start_unread(args);
+        Running::of(command(args))
+    }
+
+    /// Starts a command that runs the command somewhere else, and reads what it writes.
+    pub fn of(command: Command) -> Running {
+        let mut running = Running::start_command(command);
         running.stdout = running.child.stdout.take().map(Lines::of);
         running
     }
@@ -225,9 +230,7 @@ impl Running {
     pub fn start_in(folder: &Path, args: &[&str]) -> Running {
         let mut command = command(args);
         command.env("TMPDIR", folder);
-        let mut running = Running::start_command(command);
-        running.stdout = running.child.stdout.take().map(Lines::of);
-        running
+        Running::of(command)
     }
 
     /// Starts the command and does not touch its standard output yet.

@@ -1,6 +1,7 @@
 //! Help, examples, man pages, completions, exit statuses and colours.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -88,6 +89,9 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     let catalogue = "packet|got packet $len:bytes\nIt came.\n";
     fs::write(directory.path().join("engine.events"), catalogue).unwrap();
     fs::write(directory.path().join("server.log"), "one line\n").unwrap();
+    let token = directory.path().join("token");
+    fs::write(&token, "correct-horse-battery-staple").unwrap();
+    fs::set_permissions(&token, Permissions::from_mode(0o600)).unwrap();
     let mut args: Vec<String> = example
         .iter()
         .map(|word| match word.as_str() {

@@ -45,6 +45,7 @@ pub use format::frame::MAGIC;
 pub use format::module::ModuleRecord;
 pub use format::preamble::Preamble;
 pub use format::process::ProcessRecord;
+pub use format::session::{MAX_METADATA, SessionFile};
 pub use format::symbol::Symbol;
 pub use format::time_text::{ReadTime, TimeForm};
 pub use read::choice::block_ranges::BlockRanges;
@@ -65,6 +66,7 @@ pub use read::order::recorded_event::{
 };
 pub use read::texts::executable::Misfit;
 pub use read::texts::recovery::{ExecutableSearch, Recovery};
+pub use read::texts::sessions::TraceSession;
 pub use read::units::unit::UnitInfo;
 pub use record::numbered_files::{LockedFile, create_file};
 pub use record::output::FileChange;

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use timeline::dump::printable;
 use timeline_archive::{Fsync, Keeping};
-use timeline_store::{Store, StoreOptions};
+use timeline_store::{CertificateFiles, Retention, Store, StoreOptions};
 
+use crate::access::tokens;
 use crate::address::to_listen_on;
 use crate::args::Example;
 use crate::failure::{Failure, Result};
+use crate::format::Bytes;
 use crate::output;
 use crate::record::{PORT, parse_file_size};
 use crate::signals::{Signals, WakeReason, take_limits_for_errors};
@@ -30,9 +32,10 @@ use crate::verb::Verb;
 /// What was acknowledged is in the file, even if the store is killed. A recorder whose connection
 /// broke goes on at the same byte. If the disk is full, recorders wait.
 ///
-/// Only this machine can connect, because the connection is not encrypted and asks for no password.
-/// To record on another machine, let ssh carry it: `ssh -R 1980:localhost:1980 OTHER`, and there
-/// `timeline record /timeline --to localhost`.
+/// Unless --listen says so, only this machine can connect. Connections of others are encrypted, and
+/// must show a token. At its first start, the store makes a certificate (DIR/store.pem), and it
+/// says the fingerprint at each start. Recorders believe the certificate with that fingerprint and
+/// no other: `timeline record /timeline --to HOST --fingerprint sha256:…`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The directory. It is made if it is not there
@@ -48,8 +51,22 @@ pub struct Args {
     )]
     listen: SocketAddr,
 
-    /// Allow --listen an address that other machines can connect to (0.0.0.0, say), although
-    /// everybody in between can read and change what is sent, and everybody can send
+    /// The tokens of which a recorder must know one, a line each; otherwise that in the variable
+    /// TIMELINE_TOKEN. `openssl rand -hex 16` makes one
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Show this certificate instead of DIR/store.pem: a file in PEM, with those of the authorities
+    /// below the one that recorders believe (--ca)
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+
+    /// The key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+
+    /// Take what other machines send without encryption or token, although everybody in between can
+    /// read and change it, and everybody can send
     #[arg(long)]
     insecure: bool,
 
@@ -65,6 +82,16 @@ pub struct Args {
     /// least 64K). The file that is being written is never removed
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     keep_size: Option<u64>,
+
+    /// Remove the oldest files of all runs when all files of the store together become larger than
+    /// this. Files that are being written are never removed
+    #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
+    keep_total: Option<u64>,
+
+    /// Remove files to which nothing was written for so long (720h). Those that are being written
+    /// are never removed
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    keep_age: Option<Duration>,
 }
 
 /// Shown by `--help`.
@@ -73,6 +100,11 @@ const EXAMPLES: &[Example] = &[
         "Keep what `timeline record PATH --to localhost` sends, and look at it: `timeline serve \
          traces/`",
         "timeline store traces/",
+    ),
+    (
+        "Receive from other machines, which know the token: there `timeline record PATH --to HOST \
+         --token-file token --fingerprint sha256:…`",
+        "timeline store traces/ --listen 0.0.0.0 --token-file token",
     ),
     (
         "Keep the last gigabyte of each run",
@@ -91,12 +123,22 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    if !args.listen.ip().is_loopback() && !args.insecure {
-        return Err(Failure::misuse(
-            "the connection is not encrypted and asks for no password; listen on 127.0.0.1, and \
-             let ssh carry it (ssh -R 1980:localhost:1980 OTHER), or say --insecure",
-        ));
+    let tokens = tokens(args.token_file.as_deref())?;
+    if !args.listen.ip().is_loopback() && tokens.is_empty() && !args.insecure {
+        return Err(Failure::misuse(format!(
+            "everybody who can connect to {} could send; say --token-file FILE (openssl rand -hex \
+             16 > FILE makes a token), or --insecure",
+            args.listen
+        )));
     }
+    if let Some(keep) = args.keep_size.filter(|keep| *keep < args.rotate_size) {
+        return Err(Failure::misuse(format!(
+            "--keep-size must be at least as large as --rotate-size ({}), got {}",
+            Bytes(args.rotate_size),
+            Bytes(keep)
+        )));
+    }
+    let certificate = args.certificate.clone().zip(args.key.clone());
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
     let store = Store::bind(StoreOptions {
@@ -108,12 +150,20 @@ fn run(args: &Args) -> Result {
             keep_size: args.keep_size,
             fsync: Fsync::Rotate,
         },
+        retention: Retention {
+            size: args.keep_total,
+            age: args.keep_age,
+        },
+        certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
+        tokens,
+        is_insecure: args.insecure,
         log: Arc::new(|line| output::say(printable(line))),
     });
     let store = store.map_err(|error| Failure::Message(error.to_string()))?;
     let mut out = output::stdout();
     writeln!(out, "{}", store.address())?;
     out.flush()?;
+    output::say(format_args!("certificate {}", store.fingerprint()));
     let handle = store.handle();
     let running = thread::spawn(move || store.run());
     while !running.is_finished() {

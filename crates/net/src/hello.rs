@@ -4,6 +4,7 @@ use timeline::internal::msgpack::{FieldWriter, Unpacker};
 use timeline_archive::RunState;
 
 use crate::fields::{each, flat, number, paired, session};
+use crate::token::StoreToken;
 
 /// The version of the protocol.
 pub const VERSION: u64 = 1;
@@ -37,6 +38,8 @@ pub struct Hello {
     pub acknowledged: u64,
     /// What it wants to be told.
     pub acknowledge: Acknowledge,
+    /// The secret by which the store knows it.
+    pub token: Option<StoreToken>,
 }
 
 /// The answer to a hello.
@@ -68,6 +71,7 @@ impl Hello {
             Acknowledge::Durable => 2,
         };
         fields.number(5, Some(acknowledge));
+        fields.text(6, self.token.as_ref().map(StoreToken::text));
         fields.number(8, Some(self.acknowledged));
         fields.number(9, Some(self.file));
     }
@@ -87,6 +91,7 @@ impl Hello {
                         _ => Acknowledge::Durable,
                     }
                 }
+                6 => hello.token = input.text()?.as_deref().map(StoreToken::of),
                 8 => hello.acknowledged = number(input)?,
                 9 => hello.file = number(input)?,
                 _ => input.skip()?,

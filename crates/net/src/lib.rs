@@ -2,18 +2,21 @@
 //!
 //! message.rs defines the messages, hello.rs those that a connection begins with, and fields.rs
 //! what their fields have in common. inbox.rs cuts what comes over a connection into records.
-//! sender/ is the half of the recorder; that of the store is a crate of its own.
+//! token.rs is the secret by which a store knows its senders, and tls/ encrypts what goes to a
+//! store, which it knows by its certificate. sender/ is the half of the recorder; that of the store
+//! is a crate of its own.
 
 mod fields;
 mod hello;
 mod inbox;
 mod message;
 mod sender;
+mod tls;
+mod token;
 
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
-pub use message::{
-    Ack, Beat, FileStart, MAX_HELLO, MAX_METADATA, Received, RefusalCode, RefusalMessage,
-    WireMessage,
-};
+pub use message::{Ack, Beat, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};
 pub use sender::{Sender, SenderOptions};
+pub use tls::{Fingerprint, KnownStores, StoreTrust, TrustError};
+pub use token::StoreToken;

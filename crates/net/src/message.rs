@@ -5,15 +5,14 @@
 //! Two of them, `File` and `Bye`, belong to the archive: they are kept in the file.
 
 use timeline::internal::msgpack::{FieldWriter, Unpacker};
+use timeline_archive::SessionFile;
 use timeline_archive::frames::{self, Checksum};
 
-use crate::fields::{each, number, session};
-use crate::hello::{Hello, SessionId, Welcome};
+use crate::fields::{each, number};
+use crate::hello::{Hello, Welcome};
 
 /// Most bytes of a record that comes before a welcome.
 pub const MAX_HELLO: usize = 8 << 10;
-/// Most pairs of metadata, and bytes of all of them.
-pub const MAX_METADATA: (usize, usize) = (64, 4 << 10);
 
 /// The tags of messages.
 mod tag {
@@ -47,19 +46,6 @@ pub struct Beat {
     pub is_watched: bool,
 }
 
-/// Begins a file of a session, in which it is the first record.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileStart {
-    /// The session.
-    pub session: SessionId,
-    /// The number of the file in the session, from 1 on.
-    pub number: u64,
-    /// The run.
-    pub magic: u64,
-    /// What the sender was told to say of itself: names and values.
-    pub metadata: Vec<(String, String)>,
-}
-
 /// Why a receiver does not take what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalCode {
@@ -71,6 +57,8 @@ pub enum RefusalCode {
     UnknownSession,
     /// There are too many connections.
     Busy,
+    /// The token is missing or wrong, or the connection is not encrypted.
+    Stranger,
     /// Any other reason, of a newer receiver.
     Other(u64),
 }
@@ -82,6 +70,7 @@ impl RefusalCode {
             RefusalCode::InUse => 2,
             RefusalCode::UnknownSession => 3,
             RefusalCode::Busy => 4,
+            RefusalCode::Stranger => 5,
             RefusalCode::Other(number) => number,
         }
     }
@@ -92,6 +81,7 @@ impl RefusalCode {
             2 => RefusalCode::InUse,
             3 => RefusalCode::UnknownSession,
             4 => RefusalCode::Busy,
+            5 => RefusalCode::Stranger,
             other => RefusalCode::Other(other),
         }
     }
@@ -117,8 +107,8 @@ pub enum WireMessage {
     Beat(Beat),
     /// See [`Ack`].
     Ack(Ack),
-    /// See [`FileStart`]. It is kept in the file.
-    File(FileStart),
+    /// See [`SessionFile`]. It is kept in the file.
+    File(SessionFile),
     /// Says that the file was removed or cut by somebody: the sender begins another one.
     Gone,
     /// Says that the session is complete. It is kept in the file.
@@ -154,8 +144,12 @@ impl Received {
 impl WireMessage {
     /// Appends the frame of the message.
     pub fn put(&self, out: &mut Vec<u8>) {
-        let mut fields = FieldWriter::default();
+        let (mut fields, mut record) = (FieldWriter::default(), Vec::new());
         let tag = match self {
+            WireMessage::File(file) => {
+                file.encode(&mut fields, &mut record);
+                return frames::put(&record, &mut Checksum::default(), out);
+            }
             WireMessage::Hello(hello) => {
                 hello.encode(&mut fields);
                 tag::HELLO
@@ -176,7 +170,6 @@ impl WireMessage {
                 fields.number(4, Some(ack.durable));
                 tag::ACK
             }
-            WireMessage::File(file) => file.encode(&mut fields),
             WireMessage::Gone => tag::GONE,
             WireMessage::Bye => tag::BYE,
             WireMessage::Refused(refusal) => {
@@ -185,7 +178,6 @@ impl WireMessage {
                 tag::REFUSED
             }
         };
-        let mut record = Vec::new();
         fields.finish(tag, &mut record);
         frames::put(&record, &mut Checksum::default(), out);
     }
@@ -219,7 +211,7 @@ impl WireMessage {
                 })?;
                 WireMessage::Ack(ack)
             }
-            tag::FILE => WireMessage::File(FileStart::read(fields, input)?),
+            tag::FILE => WireMessage::File(SessionFile::read(fields, input)?),
             tag::GONE => WireMessage::Gone,
             tag::BYE => WireMessage::Bye,
             tag::REFUSED => {
@@ -242,48 +234,11 @@ impl WireMessage {
     }
 }
 
-impl FileStart {
-    fn encode(&self, fields: &mut FieldWriter) -> u8 {
-        fields.bytes(1, Some(&self.session));
-        fields.number(2, Some(self.number));
-        fields.number(3, Some(self.magic));
-        let pairs = self.metadata.iter();
-        let texts: Vec<&str> = pairs.flat_map(|(name, value)| [&name[..], value]).collect();
-        fields.texts(7, &texts);
-        tag::FILE
-    }
-
-    fn read(fields: u32, input: &mut Unpacker) -> Option<FileStart> {
-        let mut file = FileStart::default();
-        each(fields, input, |key, input| {
-            match key {
-                1 => file.session = session(input)?,
-                2 => file.number = number(input)?,
-                3 => file.magic = number(input)?,
-                7 => {
-                    let count = input.count()?;
-                    for _ in 0..count / 2 {
-                        let (name, value) = (input.text()?, input.text()?);
-                        if file.metadata.len() < MAX_METADATA.0 {
-                            file.metadata.extend(name.zip(value));
-                        }
-                    }
-                    if count % 2 > 0 {
-                        input.skip()?;
-                    }
-                }
-                _ => input.skip()?,
-            }
-            Some(())
-        })?;
-        Some(file)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hello::Acknowledge;
+    use crate::token::StoreToken;
     use proptest::prelude::*;
     use timeline_archive::RunState;
 
@@ -306,6 +261,7 @@ mod tests {
         };
         for message in [
             WireMessage::Hello(Hello {
+                token: Some(StoreToken::of("0123456789abcdef")),
                 version: 1,
                 session: [7; 16],
                 magic: u64::MAX,
@@ -337,7 +293,7 @@ mod tests {
                 written: 2,
                 durable: 3,
             }),
-            WireMessage::File(FileStart {
+            WireMessage::File(SessionFile {
                 session: [1; 16],
                 number: 2,
                 magic: 3,

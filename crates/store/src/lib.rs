@@ -1,15 +1,23 @@
 //! Receives archives from many senders, and keeps a directory for each run of a program.
 //!
-//! server.rs listens, as options.rs says. connection.rs receives from one sender, over the messages
-//! of wire.rs. place.rs says where a run is kept, and
-//! traces.rs which runs there are and who sends them.
+//! server.rs listens, as options.rs says. handshake.rs encrypts a connection with the certificate
+//! of certificate.rs, and limit.rs counts those of an address. connection.rs takes its hello, and
+//! reception.rs what follows, over the messages of wire.rs. place.rs says where a run is kept,
+//! traces.rs which runs there are and who sends them, and retention.rs how much is kept.
 
+mod certificate;
 mod connection;
+mod handshake;
+mod limit;
 mod options;
 mod place;
+mod reception;
+mod retention;
 mod server;
 mod traces;
 mod wire;
 
+pub use certificate::CertificateFiles;
 pub use options::{Error, StoreOptions};
+pub use retention::Retention;
 pub use server::{Store, StoreHandle};

@@ -8,6 +8,10 @@ use std::sync::Arc;
 
 use thiserror::Error as ThisError;
 use timeline_archive::Keeping;
+use timeline_net::StoreToken;
+
+use crate::certificate::CertificateFiles;
+use crate::retention::Retention;
 
 /// Where a store keeps what it receives, and how.
 #[derive(Clone)]
@@ -18,11 +22,31 @@ pub struct StoreOptions {
     pub listen: SocketAddr,
     /// When another file of a run is begun, and how much is kept of it.
     pub keeping: Keeping,
+    /// How much is kept of all runs together.
+    pub retention: Retention,
+    /// The certificate that senders are shown. Without it, the store makes one, and keeps it in the
+    /// directory.
+    pub certificate: Option<CertificateFiles>,
+    /// The secrets of which a sender must know one. If there are none, everybody can send who can
+    /// connect.
+    pub tokens: Vec<StoreToken>,
+    /// Whether other machines may send what everybody in between can read and change.
+    pub is_insecure: bool,
     /// Is told what happens, a line each.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
 impl StoreOptions {
+    /// Whether a token is one of those that a sender must know.
+    pub(crate) fn is_known(&self, token: Option<&StoreToken>) -> bool {
+        let is_one = |token: &StoreToken| {
+            // All of them are compared, so the time does not say which one it is.
+            let is = self.tokens.iter().map(|known| known.is(token));
+            is.fold(false, |is_one, is| is_one | is)
+        };
+        self.tokens.is_empty() || token.is_some_and(is_one)
+    }
+
     /// Tells what happens.
     pub(crate) fn say(&self, what: fmt::Arguments) {
         (self.log)(&what.to_string());
@@ -49,6 +73,15 @@ pub enum Error {
         path: PathBuf,
         /// The reason.
         reason: io::Error,
+    },
+
+    /// The certificate cannot be used.
+    #[error("cannot use the certificate in {}: {reason}", .path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
     },
 
     /// Another store keeps its traces there.

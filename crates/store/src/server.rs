@@ -1,29 +1,38 @@
 //! Listens for senders, and has their connections.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::{DirBuilder, File};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use timeline::internal::files::open_to_read;
-use timeline_net::{RefusalCode, RefusalMessage, WireMessage};
+use timeline_net::{Fingerprint, RefusalCode, RefusalMessage, WireMessage};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::block_in_place;
 use tokio::time::sleep;
 
-use crate::connection;
+use crate::certificate::StoreCertificate;
+use crate::connection::{self, Guest};
+use crate::limit::AddressLimit;
 use crate::options::{Error, StoreOptions};
 use crate::traces::Traces;
+use crate::wire::Wire;
 
 /// Connections at once. Others wait.
 const CONNECTIONS: usize = 4096;
 /// Connections of one address at once. Others are refused.
 const OF_ADDRESS: usize = 1024;
+/// Connections of one address at once that have not said yet who they are. Others are refused.
+const STRANGERS: usize = 64;
+/// How often it is looked what is kept no longer.
+const LOOK: Duration = Duration::from_secs(10);
 /// How long connections may go on after the store was stopped.
 const END: Duration = Duration::from_millis(500);
 
@@ -33,6 +42,7 @@ pub struct Store {
     _lock: Flock<File>,
     listener: TcpListener,
     address: SocketAddr,
+    certificate: StoreCertificate,
     traces: Arc<Traces>,
     options: Arc<StoreOptions>,
     stop: watch::Sender<bool>,
@@ -53,21 +63,24 @@ impl Store {
     /// Listens, and finds what is in the directory. Senders are received by [`Store::run`].
     ///
     /// # Errors
-    /// `Folder`; `Listen`.
+    /// `Folder`; `Taken`; `Certificate`; `Listen`.
     pub fn bind(options: StoreOptions) -> Result<Store, Error> {
         let failed = |reason| Error::Listen {
             address: options.listen,
             reason,
         };
+        raise_descriptor_limit();
         let listener = TcpListener::bind(options.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let folder = options.folder.clone();
         let lock = take(&folder)?;
+        let certificate = StoreCertificate::open(options.certificate.as_ref(), &folder)?;
         Ok(Store {
             _lock: lock,
             listener,
             address,
+            certificate,
             traces: Arc::new(Traces::find(&folder)),
             options: Arc::new(options),
             stop: watch::Sender::new(false),
@@ -77,6 +90,11 @@ impl Store {
     /// The address that is listened on.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The certificate by which senders know it.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.certificate.fingerprint
     }
 
     /// Stops it from another thread.
@@ -96,12 +114,41 @@ impl Store {
         result
     }
 
+    /// Removes what is kept no longer, again and again.
+    async fn remove_old(options: Arc<StoreOptions>) {
+        let mut failures = HashSet::new();
+        loop {
+            let begun = Instant::now();
+            block_in_place(|| {
+                let now = SystemTime::now();
+                options
+                    .retention
+                    .apply(&options.folder, now, |path, result| {
+                        let path = path.display();
+                        match result {
+                            Ok(()) => options.say(format_args!("removed {path}")),
+                            Err(error) if failures.insert(path.to_string()) => {
+                                options.say(format_args!("cannot remove {path}: {error}"));
+                            }
+                            Err(_) => {}
+                        }
+                    });
+            });
+            // A large store is not looked through all the time.
+            sleep(LOOK.max(100 * begun.elapsed())).await;
+        }
+    }
+
     async fn accept(&self) -> Result<(), Error> {
+        if self.options.retention.removes() {
+            tokio::spawn(Store::remove_old(Arc::clone(&self.options)));
+        }
         let listener = self.listener.try_clone().map_err(Error::Threads)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Threads)?;
         let mut stopped = self.stop.subscribe();
         let places = Arc::new(Semaphore::new(CONNECTIONS));
-        let addresses = Arc::new(Addresses::default());
+        let addresses = AddressLimit::new(OF_ADDRESS);
+        let strangers = AddressLimit::new(STRANGERS);
         loop {
             let next = async {
                 let place = Arc::clone(&places).acquire_owned().await;
@@ -116,16 +163,33 @@ impl Store {
                 sleep(Duration::from_millis(100)).await;
                 continue;
             };
-            let Some(of_address) = addresses.enter(address.ip()) else {
-                refuse(&socket);
+            let of_address = addresses.enter(address.ip());
+            let Some((of_address, stranger)) = of_address.zip(strangers.enter(address.ip())) else {
+                tokio::spawn(async move {
+                    refuse(socket).await;
+                    drop(place);
+                });
                 continue;
             };
+            let guest = Guest {
+                address,
+                stranger: Some(stranger),
+            };
             let (traces, options) = (Arc::clone(&self.traces), Arc::clone(&self.options));
+            let config = Arc::clone(&self.certificate.config);
             tokio::spawn(async move {
-                connection::receive(socket, address, traces, options).await;
+                connection::receive(socket, guest, config, traces, options).await;
                 drop((place, of_address));
             });
         }
+    }
+}
+
+/// Each connection and each file takes a descriptor. Programs may use more than they are given at
+/// first; one that uses `select` could not, and this one does not.
+fn raise_descriptor_limit() {
+    if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
 
@@ -147,43 +211,15 @@ fn take(folder: &Path) -> Result<Flock<File>, Error> {
     })
 }
 
-/// Says that there are too many connections, if that goes without waiting.
-fn refuse(socket: &TcpStream) {
-    let mut bytes = Vec::new();
-    let sentence = format!("this address has {OF_ADDRESS} connections already");
+/// Says that there are too many connections.
+async fn refuse(socket: TcpStream) {
+    let sentence = format!(
+        "this address has {OF_ADDRESS} connections already, or {STRANGERS} without a hello"
+    );
     let code = RefusalCode::Busy;
-    WireMessage::Refused(RefusalMessage { code, sentence }).put(&mut bytes);
-    let _ = socket.try_write(&bytes);
-}
-
-/// How many connections each address has.
-#[derive(Default)]
-struct Addresses(Mutex<HashMap<IpAddr, usize>>);
-
-/// The place of a connection among those of its address.
-struct OfAddress(Arc<Addresses>, IpAddr);
-
-impl Addresses {
-    /// Counts a connection. `None` if its address has too many.
-    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<OfAddress> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = all.entry(address).or_default();
-        if *count >= OF_ADDRESS {
-            return None;
-        }
-        *count += 1;
-        Some(OfAddress(Arc::clone(self), address))
-    }
-}
-
-impl Drop for OfAddress {
-    fn drop(&mut self) {
-        let mut all = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = all.get_mut(&self.1) {
-            *count -= 1;
-            if *count == 0 {
-                all.remove(&self.1);
-            }
-        }
+    let mut wire = Wire::new(Box::new(socket));
+    let refusal = WireMessage::Refused(RefusalMessage { code, sentence });
+    if wire.say(&refusal).await.is_ok() {
+        wire.close().await;
     }
 }

@@ -60,7 +60,7 @@ impl Traces {
     /// Those in a directory.
     pub fn find(folder: &Path) -> Traces {
         let mut all = HashMap::new();
-        for place in folders(folder).flat_map(|host| folders(&host)) {
+        for place in folders_of_runs(folder) {
             if let Some(magic) = magic_of(&place) {
                 let trace = Trace {
                     folder: Arc::new(tokio::sync::Mutex::new(Some(place))),
@@ -172,6 +172,11 @@ impl Drop for Claim {
             }
         }
     }
+}
+
+/// The directories of the runs in that of a store, as they are named.
+pub fn folders_of_runs(store: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    folders(store).flat_map(|host| folders(&host))
 }
 
 /// The directories in a directory.

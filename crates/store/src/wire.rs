@@ -1,11 +1,16 @@
 //! Holds one connection of a store: the records that come, and the messages that go.
 
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use timeline_net::{Hello, Inbox, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
+
+use crate::handshake::ByteStream;
 
 /// How long a sender may take for its hello, or to read an answer.
 pub const HELLO: Duration = Duration::from_secs(30);
@@ -21,8 +26,8 @@ pub enum ConnectionEnd {
     Refused(RefusalMessage),
 }
 
-impl From<std::io::Error> for ConnectionEnd {
-    fn from(_: std::io::Error) -> ConnectionEnd {
+impl From<io::Error> for ConnectionEnd {
+    fn from(_: io::Error) -> ConnectionEnd {
         ConnectionEnd::Closed
     }
 }
@@ -40,7 +45,7 @@ pub fn wrong(sentence: &str) -> ConnectionEnd {
 
 /// A connection, before and after its hello.
 pub struct Wire {
-    pub socket: TcpStream,
+    stream: Box<dyn ByteStream>,
     pub inbox: Inbox,
     /// When something was said last.
     pub said: Instant,
@@ -48,10 +53,9 @@ pub struct Wire {
 
 impl Wire {
     /// A connection over which nothing has come yet.
-    pub fn new(socket: TcpStream) -> Wire {
-        let _ = socket.set_nodelay(true);
+    pub fn new(stream: Box<dyn ByteStream>) -> Wire {
         Wire {
-            socket,
+            stream,
             inbox: Inbox::default(),
             said: Instant::now(),
         }
@@ -61,26 +65,20 @@ impl Wire {
     pub async fn say(&mut self, message: &WireMessage) -> Result<(), ConnectionEnd> {
         let mut bytes = Vec::new();
         message.put(&mut bytes);
-        let sent = timeout(HELLO, self.socket.write_all(&bytes)).await;
+        let sent = timeout(HELLO, async {
+            self.stream.write_all(&bytes).await?;
+            self.stream.flush().await
+        });
+        let sent = sent.await;
         sent.map_err(|_| ConnectionEnd::Closed)??;
         self.said = Instant::now();
         Ok(())
     }
 
-    /// Takes what has come, up to a limit. Returns whether there was anything.
-    pub fn receive(&mut self) -> Result<bool, ConnectionEnd> {
-        let mut bytes = [0; READ];
-        let before = self.inbox.waiting();
-        while self.inbox.waiting() - before < MOST {
-            match self.socket.try_read(&mut bytes) {
-                Ok(0) if self.inbox.waiting() == before => return Err(ConnectionEnd::Closed),
-                Ok(0) => break,
-                Ok(count) => self.inbox.receive(&bytes[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(self.inbox.waiting() > before)
+    /// Takes what has come, up to a limit. Waits until there is something.
+    pub async fn receive(&mut self) -> Result<(), ConnectionEnd> {
+        let (stream, inbox) = (&mut self.stream, &mut self.inbox);
+        poll_fn(|context| poll_receive(stream, inbox, context)).await
     }
 
     /// The hello.
@@ -94,8 +92,7 @@ impl Wire {
                     _ => Err(wrong("expected a hello, got another record")),
                 };
             }
-            self.socket.readable().await?;
-            self.receive()?;
+            self.receive().await?;
         }
     }
 
@@ -106,14 +103,34 @@ impl Wire {
     }
 
     async fn drain(&mut self) {
-        let _ = self.socket.shutdown().await;
-        let mut bytes = [0; 4096];
-        while self.socket.readable().await.is_ok() {
-            match self.socket.try_read(&mut bytes) {
-                Ok(count) if count > 0 => {}
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                _ => return,
-            }
+        let _ = self.stream.shutdown().await;
+        let mut bytes = [0; 1024];
+        while self
+            .stream
+            .read(&mut bytes)
+            .await
+            .is_ok_and(|count| count > 0)
+        {}
+    }
+}
+
+/// The room for what is read is there only meanwhile: a thousand connections that are silent have
+/// none.
+fn poll_receive(
+    stream: &mut Box<dyn ByteStream>,
+    inbox: &mut Inbox,
+    context: &mut Context,
+) -> Poll<Result<(), ConnectionEnd>> {
+    let (mut bytes, before) = ([0; READ], inbox.waiting());
+    while inbox.waiting() - before < MOST {
+        let mut room = ReadBuf::new(&mut bytes);
+        match Pin::new(&mut *stream).poll_read(context, &mut room) {
+            Poll::Ready(Ok(())) if !room.filled().is_empty() => inbox.receive(room.filled()),
+            Poll::Pending if inbox.waiting() == before => return Poll::Pending,
+            // Whatever came before the end is taken first.
+            _ if inbox.waiting() > before => break,
+            _ => return Poll::Ready(Err(ConnectionEnd::Closed)),
         }
     }
+    Poll::Ready(Ok(()))
 }

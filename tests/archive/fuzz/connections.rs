@@ -1,19 +1,18 @@
 //! Makes what goes over connections.
 
+use timeline_archive::SessionFile;
 use timeline_archive::{Form, RunState};
-use timeline_net::{
-    Ack, Beat, FileStart, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage,
-};
+use timeline_net::{Ack, Beat, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage};
 
 use super::seeds::archive;
 
 /// What goes over a connection: in each direction, and something else.
 pub fn all() -> Vec<(&'static str, Vec<u8>)> {
-    let start = FileStart {
+    let start = SessionFile {
         number: 1,
         magic: 7,
         metadata: vec![("service".into(), "db".into())],
-        ..FileStart::default()
+        ..SessionFile::default()
     };
     let state = RunState {
         positions: vec![(0, 9), (5, u64::MAX)],

@@ -5,10 +5,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use timeline_archive::frames::{self, Checksum};
-use timeline_archive::{Archive, Form, WatchMark};
+use timeline_archive::{Archive, Form, SessionFile, WatchMark};
 use timeline_net::{
-    Acknowledge, Beat, FileStart, Hello, Inbox, Received, RefusalCode, RefusalMessage, VERSION,
-    WireMessage,
+    Acknowledge, Beat, Hello, Inbox, Received, RefusalCode, RefusalMessage, VERSION, WireMessage,
 };
 
 use super::place::{
@@ -85,7 +84,7 @@ fn hello(magic: u64) -> Hello {
 }
 
 fn file(magic: u64) -> WireMessage {
-    WireMessage::File(FileStart {
+    WireMessage::File(SessionFile {
         session: [7; 16],
         number: 1,
         magic,
@@ -142,9 +141,9 @@ fn what_makes_no_sense_is_refused_and_leaves_nothing() {
     });
     refused("another file", &|s| {
         s.say(&WireMessage::Hello(hello(3)));
-        s.say(&WireMessage::File(FileStart {
+        s.say(&WireMessage::File(SessionFile {
             session: [8; 16],
-            ..FileStart::default()
+            ..SessionFile::default()
         }));
     });
     refused("the file of another run", &|s| {

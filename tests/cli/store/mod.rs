@@ -4,6 +4,8 @@
 //! between both, and cuts.
 
 mod cuts;
+mod encryption;
+mod hosts;
 mod limits;
 mod place;
 mod proxy;
@@ -13,6 +15,8 @@ mod verbs;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use nix::sys::signal::Signal;
 
 use crate::command::Running;
 
@@ -31,4 +35,12 @@ pub fn receiving(folder: &Path, listen: &str) -> (Running, String) {
     let mut store = Running::start(&["store", &folder, "--listen", listen]);
     let lines = store.stdout_until("an address", |lines| !lines.is_empty());
     (store, lines[0].clone())
+}
+
+/// Waits until a recorder says that it is refused for this reason, and ends it.
+pub fn assert_refused(mut recorder: Running, reason: &str) {
+    let refused = |lines: &[String]| lines.iter().any(|line| line.contains(reason));
+    recorder.stderr_until(reason, refused);
+    recorder.signal(Signal::SIGINT);
+    recorder.finish();
 }

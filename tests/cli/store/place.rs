@@ -11,8 +11,8 @@ use timeline::{Attached, Attributes, EventId, Priority, Timeline};
 use timeline_archive::{
     Archive, ArchiveOutput, Form, Keeping, Preamble, RecordedEvent, Recorder, Totals,
 };
-use timeline_net::{Acknowledge, Sender, SenderOptions};
-use timeline_store::{Store, StoreHandle, StoreOptions};
+use timeline_net::{Fingerprint, Sender, SenderOptions};
+use timeline_store::{Retention, Store, StoreHandle, StoreOptions};
 
 use crate::support::Name;
 
@@ -23,6 +23,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 pub struct Place {
     folder: TempDir,
     pub address: SocketAddr,
+    pub fingerprint: Fingerprint,
     handle: StoreHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -33,28 +34,35 @@ impl Place {
     }
 
     pub fn keeping(keeping: Keeping) -> Place {
+        Place::with(|options| options.keeping = keeping)
+    }
+
+    /// One whose options are changed before it starts.
+    pub fn with(change: impl FnOnce(&mut StoreOptions)) -> Place {
         let folder = tempfile::tempdir().unwrap();
-        let listen = "127.0.0.1:0".parse().unwrap();
-        let store = Store::bind(StoreOptions {
-            folder: folder.path().join("traces"),
-            listen,
-            keeping,
-            log: Arc::new(|_| ()),
-        });
-        let store = store.unwrap();
+        let mut options = store_options(&folder.path().join("traces"));
+        change(&mut options);
+        let store = Store::bind(options).unwrap();
         let (address, handle) = (store.address(), store.handle());
+        let fingerprint = store.fingerprint();
         let thread = thread::spawn(move || store.run().unwrap());
         Place {
             folder,
             address,
+            fingerprint,
             handle,
             thread: Some(thread),
         }
     }
 
+    /// Its directory.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().join("traces")
+    }
+
     /// The directories of all runs.
     pub fn traces(&self) -> Vec<PathBuf> {
-        traces(&self.folder.path().join("traces"))
+        traces(&self.folder())
     }
 
     /// The directory of the only run.
@@ -71,6 +79,20 @@ impl Drop for Place {
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();
         }
+    }
+}
+
+/// A store in a directory that only this machine can send to.
+pub fn store_options(folder: &Path) -> StoreOptions {
+    StoreOptions {
+        folder: folder.to_path_buf(),
+        listen: "127.0.0.1:0".parse().unwrap(),
+        keeping: Keeping::default(),
+        retention: Retention::default(),
+        certificate: None,
+        tokens: Vec::new(),
+        is_insecure: false,
+        log: Arc::new(|_| ()),
     }
 }
 
@@ -151,10 +173,8 @@ impl Program {
 pub fn options(address: SocketAddr) -> SenderOptions {
     SenderOptions {
         address: address.to_string(),
-        buffer: 64 << 20,
-        acknowledge: Acknowledge::Written,
-        patience: None,
         metadata: vec![("service".into(), "test".into())],
+        ..SenderOptions::default()
     }
 }
 

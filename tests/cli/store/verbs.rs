@@ -39,7 +39,10 @@ fn a_recording_is_sent_and_read_like_any_other() {
     let said = store.stderr_until("the end of the session", |lines| {
         lines.iter().any(|line| line.contains(" has ended: "))
     });
-    assert!(said[0].contains("receiving "), "{said:?}");
+    assert!(
+        said.iter().any(|line| line.contains("receiving ")),
+        "{said:?}"
+    );
     store.signal(Signal::SIGTERM);
     store.succeed();
     let all = traces(&folder.path().join("traces"));
@@ -49,6 +52,86 @@ fn a_recording_is_sent_and_read_like_any_other() {
     let read = |path: &str| succeed(&["dump", "--json", path]).stdout;
     assert_eq!((all.len(), read(&trace)), (1, read(&own)));
     succeed(&["verify", &trace]);
+    let told = succeed(&["info", &trace]).stdout;
+    assert!(told.contains("  session    ended\n"), "{told}");
+    assert!(told.contains("  label      service=db\n"), "{told}");
+    let told = &succeed(&["info", "--json", &trace]).json()[0];
+    let session = &told["programs"][0]["session"];
+    assert_eq!(session["state"], "ended");
+    assert_eq!(session["labels"]["service"], "db");
+    assert_eq!(told["unknown_records"], 0);
+    let told = &succeed(&["info", "--json", &own]).json()[0];
+    assert!(told["programs"][0]["session"].is_null(), "{told}");
+}
+
+/// What the state of a session is, is told by its files alone.
+#[test]
+fn a_session_is_receiving_or_broken_off_or_has_ended() {
+    let mut program = Program::new("state", 1024);
+    program.log(5);
+    let folder = tempfile::tempdir().unwrap();
+    let (store, address) = receiving(folder.path(), &own_address());
+    let recorder = Running::start(&["record", program.name.path(), "--to", &address]);
+    eventually("the events to arrive", || has(folder.path(), 5));
+    let trace = traces(folder.path())[0].display().to_string();
+    let state = || {
+        let told = &succeed(&["info", "--json", &trace]).json()[0];
+        told["programs"][0]["session"]["state"].clone()
+    };
+    assert_eq!(state(), "receiving");
+    store.signal(Signal::SIGKILL);
+    store.finish();
+    assert_eq!(state(), "broken off");
+    let (store, _) = receiving(folder.path(), &address);
+    recorder.signal(Signal::SIGINT);
+    recorder.succeed();
+    store.signal(Signal::SIGTERM);
+    store.succeed();
+    assert_eq!(state(), "ended");
+}
+
+#[test]
+fn a_store_removes_what_is_too_old_or_too_much() {
+    let mut program = Program::new("old", 1024);
+    program.log(50);
+    let folder = tempfile::tempdir().unwrap();
+    let (store, address) = receiving(folder.path(), "127.0.0.1:0");
+    let path = &snapshot(&program.name, folder.path());
+    let send = |address: &str| {
+        let sent = succeed(&["record", path, "--to", address, "--once"]);
+        assert!(sent.stderr.contains("recorded 53 events"), "{sent:?}");
+    };
+    send(&address);
+    store.signal(Signal::SIGTERM);
+    store.succeed();
+    assert_eq!(traces(folder.path()).len(), 1);
+    let at = folder.path().display().to_string();
+    let options = ["--listen", "127.0.0.1:0", "--rotate-size", "64K"];
+    let file = Path::new(&traces(folder.path())[0]).join("timeline-000001.tla");
+    let file = std::fs::File::options().append(true).open(file).unwrap();
+    for (keep, is_gone) in [
+        (["--keep-total", "64K"], false),
+        (["--keep-age", "3h"], false),
+        (["--keep-age", "1h"], true),
+    ] {
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(7200);
+        file.set_modified(old).unwrap();
+        let args = [&["store", &at][..], &options, &keep].concat();
+        let mut store = Running::start(&args);
+        let address = store.stdout_until("an address", |lines| !lines.is_empty())[0].clone();
+        if is_gone {
+            let removed = |lines: &[String]| lines.iter().any(|line| line.contains("removed "));
+            store.stderr_until("the end of a file", removed);
+            assert!(traces(folder.path()).is_empty());
+            // What is not there any more is sent again.
+            send(&address);
+        }
+        assert_eq!(events(&traces(folder.path())[0]).len(), 53, "{keep:?}");
+        store.signal(Signal::SIGTERM);
+        store.succeed();
+    }
+    let refused = run(&["store", &at, "--keep-size", "64K"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
 }
 
 #[test]
@@ -153,7 +236,7 @@ fn other_machines_connect_only_where_that_was_asked_for() {
     let path = folder.path().display().to_string();
     let ran = run(&["store", &path, "--listen", "0.0.0.0:0"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("--insecure"), "{ran:?}");
+    assert!(ran.stderr.contains("--token-file"), "{ran:?}");
     for args in [
         &["record", "/x", "--to", "1980"][..],
         &["record", "/x", "--to", "host:port"],

@@ -10,6 +10,7 @@ use crate::format::frame::{Frames, Part};
 use crate::format::module::ModuleRecord;
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
+use crate::format::session::SessionFile;
 use crate::format::string::StringDefinition;
 use crate::format::symbol::Symbol;
 use crate::format::tag;
@@ -119,6 +120,10 @@ pub enum Record<'a> {
     Block(Block<'a>),
     /// See [`LossRecord`].
     Missed(LossRecord),
+    /// See [`SessionFile`].
+    SessionFile(SessionFile),
+    /// The session is complete.
+    SessionEnd,
     /// A record with a tag that this version does not know.
     Unknown,
 }
@@ -293,6 +298,8 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Unpacker<'a>) -> Option<Record
         Some(tag::MODULE) => Record::Module(read(input, n, ModuleRecord::field)?),
         Some(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
         Some(tag::MISSED) => Record::Missed(read(input, n, LossRecord::field)?),
+        Some(tag::SESSION_FILE) => Record::SessionFile(SessionFile::read(n, input)?),
+        Some(tag::SESSION_END) => Record::SessionEnd,
         _ => Record::Unknown,
     })
 }

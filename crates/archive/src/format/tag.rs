@@ -14,5 +14,9 @@ pub const MODULE: u8 = 4;
 pub const BLOCK: u8 = 16;
 /// The number of events that were overwritten before they were recorded.
 pub const MISSED: u8 = 17;
+/// To which session a file belongs.
+pub const SESSION_FILE: u8 = 69;
+/// The end of a session.
+pub const SESSION_END: u8 = 71;
 /// One event.
 pub const EVENT: u8 = 127;

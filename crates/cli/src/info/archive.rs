@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use timeline::{Order, Source};
-use timeline_archive::{Archive, Preamble};
+use timeline_archive::{Archive, Preamble, TraceSession};
 use timeline_import::CLOCK;
 
 use super::{processes, spaced, steps};
@@ -100,6 +100,10 @@ impl<'a> ArchiveFacts<'a> {
         }
         for program in archive.programs() {
             lines.extend(lines_of(&program));
+            let session = program.magic.and_then(|magic| archive.session(magic));
+            if let Some(session) = session {
+                lines.extend(lines_of_session(&session, self.recorded));
+            }
             let known = processes::of_archive(archive, program.magic);
             let told = known.iter().map(processes::line);
             lines.extend(told.map(|process| ("  process", process)));
@@ -135,6 +139,10 @@ impl<'a> ArchiveFacts<'a> {
             let mut object = object_of(program);
             let known = processes::of_archive(archive, program.magic);
             object["processes"] = processes::objects(&known).into();
+            let session = program.magic.and_then(|magic| archive.session(magic));
+            object["session"] = session
+                .map(|session| object_of_session(&session, self.recorded))
+                .into();
             object
         });
         let programs: Vec<_> = programs.collect();
@@ -223,6 +231,34 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
         lines.push(("  executable", format!("{size}, SHA-1 {sha1}")));
     }
     lines
+}
+
+/// What is said of a run that was sent to a store.
+fn state_of(session: &TraceSession, is_recorded: bool) -> &'static str {
+    match (is_recorded, session.has_ended) {
+        (true, _) => "receiving",
+        (false, true) => "ended",
+        (false, false) => "broken off",
+    }
+}
+
+fn lines_of_session(
+    session: &TraceSession,
+    is_recorded: bool,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let labels = session.file.metadata.iter();
+    let labels = labels.map(|(name, value)| ("  label", format!("{name}={value}")));
+    let state = ("  session", state_of(session, is_recorded).to_string());
+    std::iter::once(state).chain(labels)
+}
+
+fn object_of_session(session: &TraceSession, is_recorded: bool) -> Value {
+    let labels = session.file.metadata.iter();
+    let labels = labels.map(|(name, value)| (name.clone(), value.clone().into()));
+    json!({
+        "state": state_of(session, is_recorded),
+        "labels": Value::Object(labels.collect()),
+    })
 }
 
 /// What is known of imported logs: no program and no ring.

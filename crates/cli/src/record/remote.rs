@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::dump::printable;
-use timeline_net::{Acknowledge, MAX_METADATA, Sender, SenderOptions};
+use timeline_archive::MAX_METADATA;
+use timeline_net::{Acknowledge, Sender, SenderOptions};
 
 use super::size::parse_file_size;
+use crate::access::Access;
 use crate::address::to_connect_to;
 use crate::failure::{Failure, Result};
 use crate::time::parse_duration;
@@ -49,6 +51,9 @@ pub struct Remote {
     /// Something that the store keeps with the recording, such as service=db. Can be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     label: Vec<(String, String)>,
+
+    #[command(flatten)]
+    access: Access,
 }
 
 fn acknowledge() -> impl TypedValueParser<Value = Acknowledge> {
@@ -86,11 +91,12 @@ impl Remote {
             let is_told = self.buffer.is_some()
                 || self.acknowledge.is_some()
                 || self.patience.is_some()
-                || !self.label.is_empty();
+                || !self.label.is_empty()
+                || self.access.is_given();
             return match is_told {
                 true => Err(Failure::misuse(
-                    "--buffer, --acknowledge, --for and --label say how to send a recording, and \
-                     need --to",
+                    "--buffer, --acknowledge, --for, --label, --fingerprint, --ca, --token-file \
+                     and --insecure say how to send a recording, and need --to",
                 )),
                 false => Ok(None),
             };
@@ -107,6 +113,8 @@ impl Remote {
         }
         Ok(Some(Sender::new(SenderOptions {
             address: address.clone(),
+            trust: self.access.trust()?,
+            token: self.access.token()?,
             buffer: usize::try_from(self.buffer.unwrap_or(BUFFER)).unwrap_or(usize::MAX),
             acknowledge: self.acknowledge.unwrap_or_default(),
             patience: self.patience,

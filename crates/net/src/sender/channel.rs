@@ -1,9 +1,9 @@
 //! Holds one connection, which is read and written as far as that goes without waiting.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::time::Instant;
 
+use super::transport::Transport;
 use crate::inbox::Inbox;
 use crate::message::WireMessage;
 
@@ -14,7 +14,7 @@ const MOST_READS: usize = 64;
 
 /// A connection.
 pub struct StoreConnection {
-    socket: TcpStream,
+    socket: Transport,
     inbox: Inbox,
     /// Messages that are not sent yet, and how many of their bytes are.
     messages: Vec<u8>,
@@ -29,9 +29,8 @@ impl StoreConnection {
     ///
     /// # Errors
     /// Those of setting its options.
-    pub fn new(socket: TcpStream) -> io::Result<StoreConnection> {
-        socket.set_nonblocking(true)?;
-        socket.set_nodelay(true)?;
+    pub fn new(socket: Transport) -> io::Result<StoreConnection> {
+        socket.set_nonblocking()?;
         Ok(StoreConnection {
             socket,
             inbox: Inbox::default(),
@@ -64,6 +63,16 @@ impl StoreConnection {
         Ok(true)
     }
 
+    /// Whether nobody in between can read what is sent.
+    pub fn is_private(&self) -> bool {
+        self.socket.is_private()
+    }
+
+    /// Whether the system has all that was sent.
+    pub fn is_flushed(&self) -> bool {
+        self.socket.is_flushed()
+    }
+
     /// Sends as many of these bytes as there is room for. Returns how many.
     ///
     /// # Errors
@@ -84,8 +93,12 @@ impl StoreConnection {
         let mut bytes = [0; READ];
         let mut records = Vec::new();
         for _ in 0..MOST_READS {
-            let Some(count) = some(self.socket.read(&mut bytes))? else {
-                break;
+            let count = match some(self.socket.read(&mut bytes)) {
+                Ok(Some(count)) => count,
+                Ok(None) => break,
+                // What came before the end is taken first: it may say why.
+                Err(_) if !records.is_empty() => break,
+                Err(error) => return Err(error),
             };
             self.inbox.receive(&bytes[..count]);
             self.heard = Instant::now();
@@ -98,9 +111,6 @@ impl StoreConnection {
                     break;
                 };
                 records.push(frame.record().to_vec());
-            }
-            if count < READ {
-                break;
             }
         }
         Ok(records)

@@ -1,6 +1,7 @@
 //! Connects to an address, and again after the connection broke, with growing pauses.
 //!
-//! Resolving a name and connecting may take long. So a thread does both, and ends.
+//! Resolving a name, connecting and the handshake may take long. So a thread does all three, and
+//! ends.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -9,6 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::channel::StoreConnection;
+use super::transport::Transport;
+use crate::tls::StoreTrust;
 
 /// The first pause after a failure. Each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(100);
@@ -20,13 +23,14 @@ const ANSWER: Duration = Duration::from_secs(10);
 enum State {
     /// To be opened at this time.
     Down(Instant),
-    Opening(Receiver<io::Result<TcpStream>>),
+    Opening(Receiver<io::Result<Transport>>),
     Up(Box<StoreConnection>),
 }
 
 /// A connection to an address, as far as there is one.
 pub struct Link {
     address: String,
+    trust: StoreTrust,
     state: State,
     pause: Duration,
     /// When the last connection was opened.
@@ -34,10 +38,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// To an address with a port. Nothing is opened before [`Link::open`].
-    pub fn new(address: String) -> Link {
+    /// To an address with a port, where a store is that is known by this. Nothing is opened before
+    /// [`Link::open`].
+    pub fn new(address: String, trust: StoreTrust) -> Link {
         Link {
             address,
+            trust,
             state: State::Down(Instant::now()),
             pause: FIRST,
             opened: None,
@@ -55,11 +61,11 @@ impl Link {
     /// Opens the connection if it is time to. Returns whether it was opened just now.
     ///
     /// # Errors
-    /// Those of resolving the name and of connecting.
+    /// Those of resolving the name and of connecting; `InvalidData` for another store.
     pub fn open(&mut self) -> io::Result<bool> {
         match &self.state {
             State::Down(time) if Instant::now() >= *time => {
-                self.state = State::Opening(opened(self.address.clone())?);
+                self.state = State::Opening(opened(self.address.clone(), self.trust.clone())?);
                 Ok(false)
             }
             State::Down(_) | State::Up(_) => Ok(false),
@@ -103,11 +109,11 @@ impl Link {
 }
 
 /// A connection, as soon as there is one.
-fn opened(address: String) -> io::Result<Receiver<io::Result<TcpStream>>> {
+fn opened(address: String, trust: StoreTrust) -> io::Result<Receiver<io::Result<Transport>>> {
     let (answer, answers) = channel();
     let open = move || {
         // If nobody waits any more, the connection is closed.
-        let _ = answer.send(open(&address));
+        let _ = answer.send(open(&address, &trust));
     };
     thread::Builder::new()
         .name("connecting".into())
@@ -115,7 +121,15 @@ fn opened(address: String) -> io::Result<Receiver<io::Result<TcpStream>>> {
     Ok(answers)
 }
 
-fn open(address: &str) -> io::Result<TcpStream> {
+fn open(address: &str, trust: &StoreTrust) -> io::Result<Transport> {
+    let socket = connect(address)?;
+    Ok(match trust.client(address, socket.peer_addr()?.ip())? {
+        None => Transport::Plain(socket),
+        Some(client) => Transport::Tls(Box::new(client.connect(socket, ANSWER)?)),
+    })
+}
+
+fn connect(address: &str) -> io::Result<TcpStream> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "this name has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, ANSWER) {

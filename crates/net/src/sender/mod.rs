@@ -4,11 +4,12 @@
 //! recorder leaves the rest in the ring, as at a full disk. No call waits for the other side.
 //!
 //! session.rs has the session of a run, and window.rs its frames that are not acknowledged.
-//! link.rs connects, and channel.rs is one connection.
+//! link.rs connects, channel.rs is one connection, and transport.rs carries its bytes.
 
 mod channel;
 mod link;
 mod session;
+mod transport;
 mod window;
 
 use std::io;
@@ -23,6 +24,8 @@ use timeline_archive::{
 
 use crate::hello::{Acknowledge, VERSION};
 use crate::message::{Beat, Received, RefusalCode, WireMessage};
+use crate::tls::StoreTrust;
+use crate::token::StoreToken;
 use link::Link;
 use session::SenderSession;
 
@@ -44,18 +47,39 @@ const MAX_MESSAGE: usize = 16 << 20;
 const AT_ONCE: usize = 4 << 20;
 
 /// What a sender is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SenderOptions {
     /// Where to connect to: a name or an address, and a port.
     pub address: String,
+    /// By what the store there is known.
+    pub trust: StoreTrust,
+    /// By what it knows its senders.
+    pub token: Option<StoreToken>,
     /// Most bytes that wait for an acknowledgement.
     pub buffer: usize,
     /// What is waited for.
     pub acknowledge: Acknowledge,
     /// How long to try without a connection; for ever if it is not given.
     pub patience: Option<Duration>,
-    /// What the files say of this sender: names and values, at most [`crate::MAX_METADATA`].
+    /// What the files say of this sender: names and values, at most
+    /// [`timeline_archive::MAX_METADATA`].
     pub metadata: Vec<(String, String)>,
+}
+
+impl Default for SenderOptions {
+    /// No address yet; a store that the user knows, a buffer of 64 MiB, written is enough, for
+    /// ever.
+    fn default() -> SenderOptions {
+        SenderOptions {
+            address: String::new(),
+            trust: StoreTrust::default(),
+            token: None,
+            buffer: 64 << 20,
+            acknowledge: Acknowledge::default(),
+            patience: None,
+            metadata: Vec::new(),
+        }
+    }
 }
 
 /// The sending half of a connection. It is a destination of a recorder.
@@ -64,13 +88,11 @@ pub struct SenderOptions {
 /// ```no_run
 /// use timeline::Attached;
 /// use timeline_archive::{ArchiveOutput, Form, Recorder};
-/// use timeline_net::{Acknowledge, Sender, SenderOptions};
+/// use timeline_net::{Sender, SenderOptions};
 /// let sender = Sender::new(SenderOptions {
 ///     address: "localhost:1980".into(),
-///     buffer: 64 << 20,
-///     acknowledge: Acknowledge::Written,
-///     patience: None,
 ///     metadata: vec![("service".into(), "db".into())],
+///     ..SenderOptions::default()
 /// });
 /// let mut output = ArchiveOutput::to("localhost:1980", Box::new(sender));
 /// let at = Attached::open("/timeline")?;
@@ -104,7 +126,7 @@ impl Sender {
     /// Connects as soon as there is something to send.
     pub fn new(options: SenderOptions) -> Sender {
         Sender {
-            link: Link::new(options.address.clone()),
+            link: Link::new(options.address.clone(), options.trust.clone()),
             options,
             session: None,
             is_welcome: false,
@@ -150,7 +172,13 @@ impl Sender {
         if self.link.open().map_err(|error| ("connect to", error))?
             && let Some(channel) = self.link.channel()
         {
-            channel.say(&session.hello(self.options.acknowledge));
+            if self.options.token.is_some() && !channel.is_private() {
+                let what = "a token is not sent where everybody in between can read it; leave out \
+                            --insecure, or the token";
+                let error = io::Error::other(what);
+                return Err(("send to", error));
+            }
+            channel.say(&session.hello(&self.options));
         }
         self.receive()?;
         let is_silent = self.options.acknowledge == Acknowledge::Nothing;
@@ -347,8 +375,12 @@ impl Destination for Sender {
 
     fn is_settled(&mut self) -> bool {
         self.pump();
+        let is_flushed = self
+            .link
+            .channel()
+            .is_none_or(|channel| channel.is_flushed());
         let session = self.session.as_ref();
-        session.is_none_or(|session| session.window.is_empty() && !session.is_lost)
+        session.is_none_or(|session| session.window.is_empty() && !session.is_lost && is_flushed)
     }
 
     fn begin_next(&mut self) -> bool {

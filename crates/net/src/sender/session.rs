@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use timeline_archive::{FileLimits, RunState};
+use timeline_archive::{FileLimits, RunState, SessionFile};
 
 use super::SenderOptions;
 use super::window::SendWindow;
-use crate::hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
-use crate::message::{FileStart, WireMessage};
+use crate::hello::{Hello, SessionId, VERSION, Welcome};
+use crate::message::WireMessage;
 
 /// The smallest limits of a file: each repeats the definitions and strings of its events.
 const LEAST_SIZE: u64 = 64 << 10;
@@ -67,7 +67,7 @@ impl SenderSession {
     }
 
     /// What a connection begins with.
-    pub fn hello(&self, acknowledge: Acknowledge) -> WireMessage {
+    pub fn hello(&self, options: &SenderOptions) -> WireMessage {
         let (file, acknowledged) = self.window.oldest().unwrap_or((self.file, self.size));
         WireMessage::Hello(Hello {
             version: VERSION,
@@ -75,7 +75,8 @@ impl SenderSession {
             magic: self.magic,
             file,
             acknowledged,
-            acknowledge,
+            acknowledge: options.acknowledge,
+            token: options.token.clone(),
         })
     }
 
@@ -118,7 +119,7 @@ impl SenderSession {
         self.former.push_back((self.file, self.size));
         self.file += 1;
         self.size = 0;
-        let start = WireMessage::File(FileStart {
+        let start = WireMessage::File(SessionFile {
             session: self.id,
             number: self.file,
             magic: self.magic,
@@ -148,9 +149,7 @@ mod tests {
         SenderOptions {
             address: "localhost:1980".into(),
             buffer: 1 << 20,
-            acknowledge: Acknowledge::Written,
-            patience: None,
-            metadata: Vec::new(),
+            ..SenderOptions::default()
         }
     }
 

@@ -25,6 +25,7 @@ use crate::read::open::holes::Holes;
 use crate::read::open::outline::Outline;
 use crate::read::texts::names::Names;
 use crate::read::texts::recovery::Recovery;
+use crate::read::texts::sessions::TraceSession;
 use crate::read::units::form::DecodedEvent;
 use crate::read::units::important_numbers::ImportantNumbers;
 use crate::read::units::ordered::OrderedEvent;
@@ -303,6 +304,12 @@ impl Archive {
     /// The first preamble with this magic.
     pub fn preamble(&self, magic: u64) -> Option<&Preamble> {
         self.names.program(magic)
+    }
+
+    /// The last session in which the run with this magic was sent to a store. `None` if it was
+    /// written where it ran.
+    pub fn session(&self, magic: u64) -> Option<TraceSession> {
+        self.names.session(magic)
     }
 
     /// The magics of the events.

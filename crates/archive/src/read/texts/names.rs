@@ -24,6 +24,7 @@ use crate::format::process::ProcessRecord;
 use crate::format::record::Record;
 use crate::format::symbol::Symbol;
 use crate::read::texts::processes::Processes;
+use crate::read::texts::sessions::{Sessions, TraceSession};
 
 /// An event keeps the number that it has in its ring if that is below this, and no event of another
 /// ring has it already.
@@ -59,6 +60,7 @@ pub struct Names {
     /// Whether a copy was cut because all are too long together.
     are_cut: AtomicBool,
     processes: Mutex<Processes>,
+    sessions: Mutex<Sessions>,
     definitions: FrozenMap<u32, Box<Definition>>,
     numbered: Mutex<Definitions>,
     threads: Mutex<Threads>,
@@ -141,6 +143,8 @@ impl Names {
             }
             Record::Process(process) => lock(&self.processes).take(process),
             Record::Module(module) => lock(&self.processes).load(module),
+            Record::SessionFile(file) => lock(&self.sessions).begin(file),
+            Record::SessionEnd => lock(&self.sessions).end(),
             _ => {}
         }
     }
@@ -158,6 +162,11 @@ impl Names {
     /// The processes that logged to a ring.
     pub fn processes(&self, magic: u64) -> Vec<ProcessRecord> {
         lock(&self.processes).of(magic).cloned().collect()
+    }
+
+    /// The last session of a run.
+    pub fn session(&self, magic: u64) -> Option<TraceSession> {
+        lock(&self.sessions).of(magic).cloned()
     }
 
     /// What the processes of a ring have loaded.

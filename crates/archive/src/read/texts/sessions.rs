@@ -1,0 +1,43 @@
+//! Finds by which session each run was sent to a store, and whether that is complete.
+
+use std::collections::BTreeMap;
+
+use crate::format::session::SessionFile;
+
+/// What one sender sent of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceSession {
+    /// The last of its files.
+    pub file: SessionFile,
+    /// Whether the sender has said that it is complete.
+    pub has_ended: bool,
+}
+
+/// The last session of each run.
+#[derive(Debug, Default)]
+pub struct Sessions {
+    by_magic: BTreeMap<u64, TraceSession>,
+    last: u64,
+}
+
+impl Sessions {
+    /// A file begins.
+    pub fn begin(&mut self, file: SessionFile) {
+        self.last = file.magic;
+        let has_ended = false;
+        self.by_magic
+            .insert(file.magic, TraceSession { file, has_ended });
+    }
+
+    /// The session of the file before this place has ended.
+    pub fn end(&mut self) {
+        if let Some(session) = self.by_magic.get_mut(&self.last) {
+            session.has_ended = true;
+        }
+    }
+
+    /// That of a run.
+    pub fn of(&self, magic: u64) -> Option<&TraceSession> {
+        self.by_magic.get(&magic)
+    }
+}

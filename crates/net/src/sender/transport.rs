@@ -1,0 +1,84 @@
+//! Carries the bytes of a connection, encrypted or not.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+use crate::tls::TlsStream;
+
+/// What a connection is made of.
+pub enum Transport {
+    /// Everybody in between can read it.
+    Plain(TcpStream),
+    /// Nobody else can.
+    Tls(Box<TlsStream>),
+}
+
+impl Transport {
+    /// No call waits any more.
+    ///
+    /// # Errors
+    /// Those of setting the options.
+    pub fn set_nonblocking(&self) -> io::Result<()> {
+        let socket = match self {
+            Transport::Plain(socket) => socket,
+            Transport::Tls(stream) => &stream.sock,
+        };
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)
+    }
+
+    /// Whether nobody in between can read what is sent: it is encrypted, or stays on this machine.
+    pub fn is_private(&self) -> bool {
+        match self {
+            Transport::Plain(socket) => {
+                let peer = socket.peer_addr();
+                peer.is_ok_and(|peer| peer.ip().to_canonical().is_loopback())
+            }
+            Transport::Tls(_) => true,
+        }
+    }
+
+    /// Whether the system has all that was written. What was encrypted and found no room waits for
+    /// the next call.
+    pub fn is_flushed(&self) -> bool {
+        match self {
+            Transport::Plain(_) => true,
+            Transport::Tls(stream) => !stream.conn.wants_write(),
+        }
+    }
+}
+
+impl Read for Transport {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Transport::Plain(socket) => socket.read(bytes),
+            Transport::Tls(stream) => stream.read(bytes),
+        }
+    }
+}
+
+impl Write for Transport {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Transport::Plain(socket) => socket.write(bytes),
+            Transport::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Transport::Plain(socket) => socket.flush(),
+            Transport::Tls(stream) => stream.flush(),
+        }
+    }
+}
+
+impl Drop for Transport {
+    fn drop(&mut self) {
+        if let Transport::Tls(stream) = self {
+            // Whoever reads at the other side can tell the end from a cut.
+            stream.conn.send_close_notify();
+            let _ = stream.conn.write_tls(&mut stream.sock);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Knows the certificates of stores, as ssh knows the keys of hosts.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Fingerprint;
+
+/// A file with a line for each store: its address, and the fingerprint of its certificate. Empty
+/// lines, and those that begin with `#`, say nothing.
+///
+/// ```text
+/// db1:1980 sha256:5e24…
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownStores(PathBuf);
+
+impl KnownStores {
+    /// That of this user: `timeline/stores` below `$XDG_CONFIG_HOME`, or below `~/.config`. `None`
+    /// if the environment names neither.
+    pub fn of_user() -> Option<KnownStores> {
+        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let config = named("XDG_CONFIG_HOME").map(PathBuf::from);
+        let config = config.filter(|path| path.is_absolute());
+        let config = config.or_else(|| Some(Path::new(&named("HOME")?).join(".config")))?;
+        Some(KnownStores(config.join("timeline/stores")))
+    }
+
+    /// Another file.
+    pub fn at(path: &Path) -> KnownStores {
+        KnownStores(path.to_path_buf())
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The certificate of the store at an address, if the file names one. The last line counts.
+    ///
+    /// # Errors
+    /// Those of reading the file, if it is there; `InvalidData` for a line that makes no sense.
+    pub fn fingerprint(&self, address: &str) -> io::Result<Option<Fingerprint>> {
+        let text = match fs::read_to_string(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let mut known = None;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let parts = line.split_once(char::is_whitespace);
+            let parsed = parts.and_then(|(of, name)| Some((of, name.trim().parse().ok()?)));
+            let Some((of, name)) = parsed else {
+                let what = format!(
+                    "line {} of {} makes no sense: expected an address with a port, and sha256: \
+                     with 64 hexadecimal digits",
+                    number + 1,
+                    self.0.display()
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            };
+            if of.eq_ignore_ascii_case(address) {
+                known = Some(name);
+            }
+        }
+        Ok(known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_an_address_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = KnownStores::at(&folder.path().join("stores"));
+        assert_eq!(known.fingerprint("db1:1980").unwrap(), None);
+        let (old, new) = (Fingerprint::of(b"old"), Fingerprint::of(b"new"));
+        let text = format!("# mine\n\ndb1:1980 {old}\n DB1:1980\t{new}\ndb2:1980 {old}\n");
+        fs::write(known.path(), text).unwrap();
+        assert_eq!(known.fingerprint("db1:1980").unwrap(), Some(new));
+        assert_eq!(known.fingerprint("db2:1980").unwrap(), Some(old));
+        assert_eq!(known.fingerprint("db1:1981").unwrap(), None);
+        for bad in ["db1:1980", "db1:1980 sha256:12", "\u{fc}"] {
+            fs::write(known.path(), bad).unwrap();
+            let told = known.fingerprint("db3:1980").unwrap_err().to_string();
+            assert!(told.contains("line 1 of "), "{told}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Holds the secret by which a store knows its senders.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use subtle::ConstantTimeEq;
+
+/// The fewest and the most characters of a token.
+const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
+/// Most bytes of a file of tokens.
+const MAX_FILE: u64 = 64 << 10;
+
+/// A secret that a store and its senders know. It is never shown.
+///
+/// # Example
+/// ```
+/// use timeline_net::StoreToken;
+/// let token = StoreToken::parse("2b7e151628aed2a6").unwrap();
+/// assert!(token.is(&StoreToken::parse("2b7e151628aed2a6").unwrap()));
+/// assert_eq!(format!("{token:?}"), "StoreToken");
+/// assert!(StoreToken::parse("short").is_err());
+/// ```
+#[derive(Clone)]
+pub struct StoreToken(Box<[u8]>);
+
+impl StoreToken {
+    /// Reads a token.
+    ///
+    /// # Errors
+    /// Unless it has 16 to 256 characters, which are letters, digits and marks of ASCII.
+    pub fn parse(text: &str) -> Result<StoreToken, String> {
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+        match is_plain && LENGTH.contains(&text.len()) {
+            true => Ok(StoreToken::of(text)),
+            false => Err(format!(
+                "expected a token of {} to {} letters, digits and marks, got {}",
+                LENGTH.start(),
+                LENGTH.end(),
+                match is_plain {
+                    true => format!("{} of them", text.len()),
+                    false => "other characters".into(),
+                }
+            )),
+        }
+    }
+
+    /// What came over a connection.
+    pub(crate) fn of(text: &str) -> StoreToken {
+        StoreToken(text.as_bytes().into())
+    }
+
+    /// The tokens of a file, one in each line. Empty lines, and those that begin with `#`, say
+    /// nothing.
+    ///
+    /// # Errors
+    /// Those of reading the file; if others can read it; if it has no token, or a line makes no
+    /// sense.
+    pub fn read_file(path: &Path) -> io::Result<Vec<StoreToken>> {
+        let bad = |what| io::Error::new(io::ErrorKind::InvalidData, what);
+        let file = File::open(path)?;
+        if file.metadata()?.mode() & 0o004 != 0 {
+            return Err(bad("everybody can read it; chmod 600 it".to_owned()));
+        }
+        let mut text = String::new();
+        file.take(MAX_FILE).read_to_string(&mut text)?;
+        let lines = text.lines().map(str::trim).enumerate();
+        let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+        let tokens = lines.map(|(number, line)| {
+            let token = StoreToken::parse(line);
+            token.map_err(|what| bad(format!("line {}: {what}", number + 1)))
+        });
+        let tokens = tokens.collect::<io::Result<Vec<_>>>()?;
+        match tokens.is_empty() {
+            true => Err(bad("expected a token, found none".into())),
+            false => Ok(tokens),
+        }
+    }
+
+    /// Whether it is the same one. How long that takes says nothing of it but its length.
+    pub fn is(&self, other: &StoreToken) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+
+    /// What goes over a connection.
+    pub(crate) fn text(&self) -> &str {
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for StoreToken {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("StoreToken")
+    }
+}
+
+impl PartialEq for StoreToken {
+    fn eq(&self, other: &StoreToken) -> bool {
+        self.is(other)
+    }
+}
+
+impl Eq for StoreToken {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_of_tokens_is_nobody_elses() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens");
+        let write = |text: &str, mode| {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            StoreToken::read_file(&path)
+        };
+        let text = "# old\n0123456789abcdef\n\n  fedcba9876543210  \n";
+        let tokens = write(text, 0o600).unwrap();
+        assert_eq!(
+            tokens,
+            ["0123456789abcdef", "fedcba9876543210"].map(StoreToken::of)
+        );
+        assert_ne!(tokens[0], tokens[1]);
+        for (text, mode, expected) in [
+            (text, 0o644, "everybody can read it"),
+            ("", 0o600, "found none"),
+            ("# nothing\n", 0o600, "found none"),
+            (
+                "0123456789abcdef\nshort\n",
+                0o600,
+                "line 2: expected a token",
+            ),
+            (
+                "two words, of which none is a token\n",
+                0o600,
+                "other characters",
+            ),
+        ] {
+            let told = write(text, mode).unwrap_err().to_string();
+            assert!(told.contains(expected), "{told}");
+        }
+    }
+}
