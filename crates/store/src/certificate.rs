@@ -3,7 +3,7 @@
 use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::ServerConfig;
@@ -13,19 +13,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tempfile::NamedTempFile;
 use timeline_net::Fingerprint;
 
-use crate::options::Error;
+use crate::options::{CertificateFiles, Error};
 
 /// The file in the directory of a store that has the key and the certificate, in PEM.
 const OWN: &str = "store.pem";
-
-/// The files of a certificate that was made by somebody else, in PEM.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateFiles {
-    /// The certificate, and those of the authorities between it and the one that is believed.
-    pub certificate: PathBuf,
-    /// Its key.
-    pub key: PathBuf,
-}
 
 /// What a store encrypts with.
 pub struct StoreCertificate {

@@ -17,7 +17,6 @@ mod server;
 mod traces;
 mod wire;
 
-pub use certificate::CertificateFiles;
-pub use options::{Error, StoreOptions};
+pub use options::{CertificateFiles, Error, StoreOptions};
 pub use retention::Retention;
 pub use server::{Store, StoreHandle};

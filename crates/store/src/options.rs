@@ -10,7 +10,6 @@ use thiserror::Error as ThisError;
 use timeline_archive::Keeping;
 use timeline_net::StoreToken;
 
-use crate::certificate::CertificateFiles;
 use crate::retention::Retention;
 
 /// Where a store keeps what it receives, and how.
@@ -51,6 +50,15 @@ impl StoreOptions {
     pub(crate) fn say(&self, what: fmt::Arguments) {
         (self.log)(&what.to_string());
     }
+}
+
+/// The files of a certificate that was made by somebody else, in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateFiles {
+    /// The certificate, and those of the authorities between it and the one that is believed.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
 }
 
 /// A failure of a store.

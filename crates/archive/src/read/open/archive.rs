@@ -306,8 +306,7 @@ impl Archive {
         self.names.program(magic)
     }
 
-    /// The last session in which the run with this magic was sent to a store. `None` if it was
-    /// written where it ran.
+    /// The last session in which this run was sent to a store. `None` if it never was.
     pub fn session(&self, magic: u64) -> Option<TraceSession> {
         self.names.session(magic)
     }
