@@ -4,21 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rustls::ServerConfig;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::options::StoreOptions;
-use crate::wire::{ConnectionEnd, HELLO};
+use crate::wire::{ByteStream, ConnectionEnd, HELLO};
 
 /// The first byte of whoever wants to encrypt: that of a record of TLS. Frames begin with another.
 const TLS: u8 = 0x16;
-
-/// The bytes of a connection, encrypted or not.
-pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
 /// A connection whose first byte has come.
 pub struct Arrival {

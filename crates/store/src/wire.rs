@@ -7,16 +7,19 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use timeline_net::{Hello, Inbox, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
-
-use crate::handshake::ByteStream;
 
 /// How long a sender may take for its hello, or to read an answer.
 pub const HELLO: Duration = Duration::from_secs(30);
 /// Bytes that are read at a time, and most of them between two writes.
 const READ: usize = 64 << 10;
 const MOST: usize = 1 << 20;
+
+/// The bytes of a connection, encrypted or not.
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
 /// Why a connection ends.
 pub enum ConnectionEnd {
