@@ -15,7 +15,10 @@ async function placeOf(page, answer, series, [column, row]) {
     box.y + box.height - bottom - up * (box.height - top - bottom)];
 }
 
-const listed = () => document.querySelector("#behind").ariaBusy === "false";
+const listed = () => {
+  const list = document.querySelector("#behind");
+  return !list.hidden && list.ariaBusy === "false";
+};
 
 /** A click on a cell lists the durations in it. Returns how many there are. */
 async function clickCell({ page, demand }, answer) {

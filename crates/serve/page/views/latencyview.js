@@ -29,6 +29,7 @@ export class LatencyView {
   /** @type {AbortController | null} */
   #asked = null;
   #timer = 0;
+  #isReading = false;
   #took = 0;
 
   /**
@@ -120,6 +121,7 @@ export class LatencyView {
     if (state.from !== null && state.to !== null) {
       asked.push(["from", state.from], ["to", state.to]);
     }
+    this.#isReading = true;
     setBusy(this.section, true);
     const began = performance.now();
     try {
@@ -131,7 +133,7 @@ export class LatencyView {
       if (isAbort(error)) return;
       showError(error, "Latency");
     }
-    setBusy(this.section, false);
+    this.#isReading = false;
     this.draw();
   }
 
@@ -141,6 +143,8 @@ export class LatencyView {
 
   #draw() {
     if (this.section.hidden || !this.log) return;
+    // Only what is drawn can be used.
+    setBusy(this.section, this.#isReading);
     const { answer, series } = this;
     if (document.activeElement !== byId("what")) byId("what").value = state.what;
     byId("latency-all").hidden = state.from === null;
