@@ -56,6 +56,6 @@ mod shared {
     };
     pub use crate::layout::{DEFAULT_ENTRIES, DEFAULT_STRING_TABLE, MAX_FIELDS};
     pub use crate::lifecycle::name_before;
-    pub use crate::shm::{Record, variable, without_cancellation};
+    pub use crate::shm::{Record, variable, without_cancellation, without_signals};
     pub use crate::source::{AlikeEvents, EntryEvent, EventWords, LaneRun, PlacedEvent};
 }

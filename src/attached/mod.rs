@@ -1,14 +1,15 @@
 //! A timeline attached read-only: in use, left behind or saved.
 //!
 //! frames.rs names addresses in call stacks, joined_processes.rs and processes.rs say who joined
-//! with which executables, and times.rs has the times of events. last_name.rs tests a thread that
-//! ends while it is looked up.
+//! with which executables, and times.rs has the times of events. own.rs attaches to what this
+//! process writes to. last_name.rs tests a thread that ends while it is looked up.
 
 #[cfg(feature = "symbols")]
 mod frames;
 mod joined_processes;
 #[cfg(all(test, not(loom)))]
 mod last_name;
+mod own;
 mod processes;
 mod times;
 

@@ -9,6 +9,7 @@ mod sampler;
 
 pub use sampler::Sampler;
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,15 +99,11 @@ impl Control {
         Ok(control.segment().definitions.boost() == Level::NONE)
     }
 
-    pub(crate) fn over(segment: TimelineMapping, file: std::fs::File) -> Result<Control> {
+    pub(crate) fn over(segment: TimelineMapping, file: File) -> Result<Control> {
         Control::over_within(segment, file, Patience::SECONDS)
     }
 
-    fn over_within(
-        segment: TimelineMapping,
-        file: std::fs::File,
-        patience: Patience,
-    ) -> Result<Control> {
+    fn over_within(segment: TimelineMapping, file: File, patience: Patience) -> Result<Control> {
         let file = SharedFile::new(file, segment.name.c_file())
             .map_err(|e| Error::io("examine", segment.name.given(), e))?;
         let control = Control {
@@ -145,6 +142,13 @@ impl Control {
     fn reopen(&self) -> Result<Opening> {
         let fail = |e| Error::io("open again", self.path(), e);
         self.inner.file.reopen().map_err(fail)
+    }
+
+    /// A descriptor of the timeline, of the caller's own as far as that can be had.
+    pub(crate) fn file(&self) -> Result<File> {
+        let copy = |opening: Opening| opening.file().try_clone();
+        let file = self.reopen()?.into_own().or_else(copy);
+        file.map_err(|e| Error::io("open again", self.path(), e))
     }
 
     /// Takes the define lock, and clears the boost of a dead sampler.

@@ -27,6 +27,12 @@ impl ChunkLoss {
         ChunkLoss { ranges }
     }
 
+    /// How many of all lanes were gone.
+    pub fn all(&self) -> u64 {
+        let counts = self.ranges.iter().map(|(_, begin, end)| end - begin);
+        counts.fold(0, u64::saturating_add)
+    }
+
     /// How many of a lane's entries from number `from` to number `to` were gone.
     pub fn count(&self, lane: u32, from: u64, to: u64) -> u64 {
         let first = |(of, _, end): &(u32, u64, u64)| (*of, *end) <= (lane, from);
@@ -83,6 +89,8 @@ mod tests {
                 (from + more).min(*end).saturating_sub(from.max(*begin))
             };
             prop_assert_eq!(found, all.map(naive).sum::<u64>());
+            let of_each = (0..4).map(|lane| gone.count(lane, 0, u64::MAX));
+            prop_assert!(gone.all() == of_each.sum::<u64>() || overlap);
         }
     }
 }

@@ -260,8 +260,8 @@ impl Frame {
     }
 }
 
-/// A source of events, and of what they mean: a ring, or an archive.
-pub trait Source {
+/// A source of events, and of what they mean: a ring, or an archive. Any thread may ask it.
+pub trait Source: Sync {
     /// The definition of an event; `None` if there is none.
     fn definition(&self, id: EventId) -> Option<&Definition>;
 

@@ -152,15 +152,16 @@ pub fn rlib(built: &str, name: &str) -> String {
     file.as_str().expect("a path").to_owned()
 }
 
-/// The flags of rustc with which a program uses both crates.
+/// The flags of rustc with which a program uses these crates.
 pub fn crates() -> &'static [String] {
     static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
     FLAGS.get_or_init(|| {
-        let mut build = cargo_build("timeline-archive", "--lib", library_dir());
-        build.args(["-p", "timeline", "--message-format=json"]);
+        let mut build = cargo_build("timeline-worker", "--lib", library_dir());
+        build.args(["-p", "timeline", "-p", "timeline-archive"]);
+        build.arg("--message-format=json");
         let built = printed(&mut build, "cargo itself");
         let mut flags = Vec::new();
-        for name in ["timeline", "timeline_archive"] {
+        for name in ["timeline", "timeline_archive", "timeline_worker"] {
             flags.push("--extern".into());
             flags.push(format!("{name}={}", rlib(&built, name)));
         }

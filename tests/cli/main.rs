@@ -70,3 +70,4 @@ mod twin;
 mod typed;
 mod typed_rust;
 mod watch;
+mod worker;

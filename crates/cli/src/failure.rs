@@ -78,6 +78,15 @@ fn no_archive_in(folder: &Path) -> String {
     }
 }
 
+impl From<timeline_worker::Error> for Failure {
+    fn from(error: timeline_worker::Error) -> Self {
+        match error {
+            timeline_worker::Error::Archive(error) => error.into(),
+            other => Failure::Message(other.to_string()),
+        }
+    }
+}
+
 impl From<timeline_reading::Error> for Failure {
     fn from(error: timeline_reading::Error) -> Self {
         match error {

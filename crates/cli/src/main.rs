@@ -3,11 +3,11 @@
 //! Only here is anything printed, except for a variable TIMELINE that cannot be followed.
 //!
 //! command.rs has the command line, verb.rs says what a verb is, and args.rs and filters.rs have
-//! arguments of several verbs; durations/ those of spans, address.rs reads addresses, and access.rs
-//! knows stores. Each verb has a file or a folder: list.rs, info/, dump/, tail/, search/, index.rs,
-//! stats.rs, events.rs, histogram/, outliers/, serve.rs, save.rs, record/, store.rs, import/,
-//! export.rs, verify.rs, repair.rs, priority.rs (with `enable` and `disable`), channel.rs,
-//! sample.rs, watch/, rm.rs, demo/; generate/ makes man pages and completions.
+//! arguments of several verbs; durations/ those of spans, and access.rs knows stores. Each verb has
+//! a file or a folder: list.rs, info/, dump/, tail/, search/, index.rs, stats.rs, events.rs,
+//! histogram/, outliers/, serve.rs, save.rs, record/, store.rs, import/, export.rs, verify.rs,
+//! repair.rs, priority.rs (with `enable` and `disable`), channel.rs, sample.rs, watch/, rm.rs,
+//! demo/; generate/ makes man pages and completions.
 //!
 //! Finding what a verb is about: target.rs, waiting.rs, restart.rs, growth.rs, indexing.rs,
 //! recovery.rs; trust.rs and raised_level.rs are for verbs that change something, misspelt.rs and
@@ -17,7 +17,6 @@
 //! failed or is lacking: failure.rs, health.rs, unread_lines.rs.
 
 mod access;
-mod address;
 mod args;
 mod channel;
 mod columns;

@@ -8,9 +8,9 @@ use std::thread;
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
+use timeline_net::to_listen_on;
 use timeline_serve::{Error, Server, ServerOptions};
 
-use crate::address::to_listen_on;
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;

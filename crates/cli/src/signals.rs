@@ -17,30 +17,6 @@ use timeline::dump::FRAME;
 
 use crate::failure::{Failure, Result};
 
-/// The pause between two looks into a ring or an archive: short while events come, and doubled with
-/// each look that finds none.
-pub struct Pause(Duration);
-
-impl Pause {
-    /// The longest pause.
-    pub const LONGEST: Duration = Duration::from_millis(50);
-    const SHORTEST: Duration = Duration::from_millis(1);
-
-    /// None so far.
-    pub fn new() -> Pause {
-        Pause(Pause::SHORTEST)
-    }
-
-    /// The pause after a look that found events, or none.
-    pub fn after(&mut self, found: bool) -> Duration {
-        self.0 = match found {
-            true => Pause::SHORTEST,
-            false => (self.0 * 2).min(Pause::LONGEST),
-        };
-        self.0
-    }
-}
-
 /// The end of a wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WakeReason {

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use timeline::dump::printable;
 use timeline_archive::{Fsync, Keeping};
+use timeline_net::{PORT, to_listen_on};
 use timeline_store::{CertificateFiles, Retention, Store, StoreOptions};
 
 use crate::access::tokens;
-use crate::address::to_listen_on;
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::Bytes;
 use crate::output;
-use crate::record::{PORT, parse_file_size};
+use crate::record::parse_file_size;
 use crate::signals::{Signals, WakeReason, take_limits_for_errors};
 use crate::time::parse_duration;
 use crate::verb::Verb;

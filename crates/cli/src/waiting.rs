@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use timeline::{Attached, ErrorKind};
+use timeline_worker::Pause;
 
 use crate::failure::{Failure, Result};
 use crate::output;
-use crate::signals::{Pause, WakeReason};
+use crate::signals::WakeReason;
 use crate::target::{Target, lacks_slash, meant};
 
 /// Opens the timeline; `None` if there is none yet.

@@ -3,9 +3,11 @@
 //! message.rs defines the messages, hello.rs those that a connection begins with, and fields.rs
 //! what their fields have in common. inbox.rs cuts what comes over a connection into records.
 //! token.rs is the secret by which a store knows its senders, and tls/ encrypts what goes to a
-//! store, which it knows by its certificate. sender/ is the half of the recorder; that of the store
-//! is a crate of its own.
+//! store, which it knows by its certificate. address.rs reads where to connect to and
+//! where to listen, as people write it. sender/ is the half of the recorder; that of the store is a
+//! crate of its own.
 
+mod address;
 mod fields;
 mod hello;
 mod inbox;
@@ -14,6 +16,7 @@ mod sender;
 mod tls;
 mod token;
 
+pub use address::{PORT, to_connect_to, to_listen_on};
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
 pub use message::{Ack, Beat, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};

@@ -6,8 +6,10 @@
 //! and not an event that was just being written. It is reported with the event after the gap.
 //!
 //! placed.rs gives the events of a poll with their positions, holes.rs says where there are holes
-//! around them. Loads of ticks are Relaxed: the copy of a chunk finds if it was overwritten.
+//! around them, and counts.rs how many entries are unread and missed. Loads of ticks are Relaxed:
+//! the copy of a chunk finds if it was overwritten.
 
+mod counts;
 mod holes;
 mod placed;
 
@@ -22,7 +24,7 @@ use super::ring_contents::RingContents;
 use super::{Event, Events, Order, PlacedEvent};
 use crate::layout::words::Entry;
 use crate::ring::reader::{self, Chunk};
-use crate::ring::{Storage, cut, important};
+use crate::ring::{Storage, cut};
 use crate::segment::TimelineMapping;
 use crate::sync::Ordering;
 use holes::PollHoles;
@@ -52,6 +54,8 @@ pub struct Follow<'a> {
     lanes: Vec<Lane>,
     /// The entries that were overwritten before the follower began.
     gone: ChunkLoss,
+    /// How many these are, and those before the first chunk of each lane.
+    overwritten: u64,
     missed: u64,
     holes: PollHoles,
     important: Important,
@@ -109,6 +113,7 @@ impl<'a> Follow<'a> {
         let mut follow = Follow {
             lanes: lanes.collect(),
             gone: ChunkLoss::default(),
+            overwritten: 0,
             segment,
             missed: 0,
             holes: PollHoles::default(),
@@ -137,6 +142,8 @@ impl<'a> Follow<'a> {
                 for lane in &mut follow.lanes {
                     lane.missing.earlier = lane.next.unwrap_or(0);
                 }
+                let before = follow.lanes.iter().map(|lane| lane.missing.earlier);
+                follow.overwritten = before.fold(follow.gone.all(), u64::saturating_add);
             }
             FollowFrom::Newest(count) => {
                 follow.note_gaps(&logged);
@@ -207,40 +214,6 @@ impl<'a> Follow<'a> {
         *next = Some(next.map_or(number, |next| next.min(number)));
     }
 
-    /// How many entries were overwritten unread since the start: an event takes one, or several
-    /// with a payload. Entries that fill up a chunk count as well.
-    pub fn missed(&self) -> u64 {
-        self.missed
-    }
-
-    /// The entries missing after the last event of each lane: the lane, its next number, how many
-    /// were overwritten unread since the follower began, and how many before.
-    pub fn untold(&self) -> Vec<(u32, u64, u64, u64)> {
-        let lanes = (0..).zip(&self.lanes);
-        let untold = lanes.map(|(number, lane)| {
-            let LaneLoss { earlier, unread } = lane.missing;
-            (number, lane.next.unwrap_or(0), unread, earlier)
-        });
-        untold.filter(|(.., unread, _)| *unread > 0).collect()
-    }
-
-    /// How many entries were committed and not polled yet, including those overwritten since.
-    pub fn unread(&self) -> u64 {
-        let unread = |(lane, committed): (&Lane, Option<u64>)| {
-            let committed = committed?;
-            Some(committed.saturating_sub(lane.next.unwrap_or(committed)))
-        };
-        let committed = (self.segment).look(|| super::committed(&self.segment.ring));
-        let lanes = self.lanes.iter().zip(committed);
-        let unread = lanes.filter_map(unread).fold(0, u64::saturating_add);
-        unread.saturating_add(self.taken().saturating_sub(self.important.next()))
-    }
-
-    /// How many entries of important events were taken.
-    fn taken(&self) -> u64 {
-        important::taken(&self.segment.ring).into()
-    }
-
     /// Appends the events that were logged since the last call to `out`: the important ones first,
     /// then the others, each sorted by time. Returns how many entries were overwritten before this
     /// call could read them. Waits at most a few microseconds, and only while other threads log.
@@ -265,23 +238,6 @@ impl<'a> Follow<'a> {
         }
         out[start..].sort_by_key(|e| e.ticks);
         missed
-    }
-
-    /// How many entries each lane has committed; 0 if that is not known. Behind the lanes, how many
-    /// entries of important events were taken.
-    pub fn committed(&self) -> Vec<u64> {
-        let committed = (self.segment).look(|| super::committed(&self.segment.ring));
-        let lanes = committed.into_iter().map(Option::unwrap_or_default);
-        lanes.chain([self.taken()]).collect()
-    }
-
-    /// How many of the entries that [`Follow::committed`] counted are still to be read.
-    pub fn left_of(&self, committed: &[u64]) -> u64 {
-        let lanes = self.lanes.iter().map(|lane| lane.next);
-        let next = lanes.chain([Some(self.important.next())]);
-        let left = committed.iter().zip(next);
-        let left = left.map(|(until, next)| until.saturating_sub(next.unwrap_or(*until)));
-        left.fold(0, u64::saturating_add)
     }
 
     fn event(&self, group: &EntryGroup, missing: &mut LaneLoss) -> Event {

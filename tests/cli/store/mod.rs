@@ -7,7 +7,7 @@ mod cuts;
 mod encryption;
 mod hosts;
 mod limits;
-mod place;
+pub mod place;
 mod proxy;
 mod receivers;
 mod strangers;

@@ -8,6 +8,7 @@ use timeline_latency::Measure;
 use timeline_latency::intervals::{IntervalLoss, Lack};
 use timeline_reading::{Extent, Holder, Log};
 use timeline_search::Query;
+use timeline_worker::Pause;
 
 use super::Args;
 use super::output::{About, HistogramOutput};
@@ -17,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::growth::{self, GrowthReader};
 use crate::output;
 use crate::restart::{self, FollowEnd, Restart};
-use crate::signals::{Pause, Signals, WakeReason};
+use crate::signals::{Signals, WakeReason};
 use crate::time::now;
 use crate::unknown_names;
 

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use timeline_archive::{Archive, WatchMark};
 use timeline_import::{ImportError, ImportedFile, Importer};
+use timeline_worker::Pause;
 
 use crate::failure::{Failure, Result};
 use crate::format::Bytes;
 use crate::output;
 use crate::permission;
-use crate::signals::{Pause, Signals};
+use crate::signals::Signals;
 
 /// For this time logs are still read after a signal. The rest of a second is for writing.
 const REST: Duration = Duration::from_millis(300);

@@ -18,18 +18,18 @@ use std::time::{Duration, Instant};
 
 use clap::ArgGroup;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use timeline::{Attached, is_former};
-use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Recorder, Totals};
+use timeline::{Attached, Event};
+use timeline_archive::{ArchiveOutput, Form, Fsync, Keeping, Totals};
 use timeline_reading::Log;
-use timeline_search::Query;
+use timeline_worker::{EventChoice, Pause, Pump, PumpStep};
 
 use crate::args::{ANY, Example, number};
 use crate::failure::{Failure, Result};
-use crate::filters::Filters;
+use crate::filters::{FilterQuery, Filters};
 use crate::format::Bytes;
 use crate::permission;
 use crate::restart::{self, FollowEnd};
-use crate::signals::{self, Pause, Signals, WakeReason};
+use crate::signals::{self, Signals, WakeReason};
 use crate::target::Target;
 use crate::time::parse_duration;
 use crate::unknown_names;
@@ -38,9 +38,8 @@ use crate::verb::Verb;
 use crate::waiting;
 use open::open_output;
 use progress::{RecordProgress, RecordStatus};
-pub use remote::PORT;
 use remote::Remote;
-use runs::{RunId, Watch, run_id};
+use runs::Watch;
 pub use size::parse_file_size;
 
 /// For this time the ring is still read after a signal. The rest of two seconds is for writing the
@@ -232,44 +231,60 @@ fn run(args: &Args) -> Result {
     // Before the output is opened: a name that can never be recorded leaves no file.
     waiting::open_if_there(&args.target)?;
     let query = args.filters.query();
+    let is_filtered = !query.is_empty();
     let output = open_output(args, keeping, &signals)?;
     if let Some((passed, present)) = output.passed_over() {
         report::passed_over(passed, present);
     }
+    let pause = |rest| signals.wait_for_signal(rest);
+    let Some(at) = waiting::wait(&args.target, pause, None)? else {
+        report::end(args, &Totals::default(), is_filtered);
+        return Ok(());
+    };
+    let at = Arc::new(at);
+    let log = Log::of_ring(args.target.path(), Arc::clone(&at));
+    unknown_names::tell_so_far(&query, &[&log]);
+    let form = match args.plain {
+        true => Form::Plain,
+        false => Form::Blocks,
+    };
+    let choice = is_filtered.then(|| Arc::new(QueryChoice(query)) as Arc<dyn EventChoice>);
     let mut recording = Recording {
         args,
-        query: &query,
+        is_filtered,
         signals: &signals,
-        output,
-        totals: Totals::default(),
+        pump: Pump::new(output, at, form, choice),
         until: None,
-        left: 0,
         progress: RecordProgress::new(),
         trouble: None,
         has_begun: false,
     };
-    let pause = |rest| signals.wait_for_signal(rest);
-    if let Some(at) = waiting::wait(&args.target, pause, None)? {
-        let at = Arc::new(at);
-        let log = Log::of_ring(args.target.path(), Arc::clone(&at));
-        unknown_names::tell_so_far(&query, &[&log]);
-        recording.record_all(at)?;
-    }
+    recording.record_all()?;
     recording.end()
+}
+
+/// Chooses the events that a query wants.
+struct QueryChoice(FilterQuery);
+
+impl EventChoice for QueryChoice {
+    fn on<'a>(&'a self, at: &'a Attached) -> Box<dyn FnMut(&Event) -> bool + Send + 'a> {
+        let mut filter = self.0.on(at);
+        Box::new(move |event| {
+            filter.notice_renames();
+            filter.matches(event)
+        })
+    }
 }
 
 /// Records one run of a program after another.
 struct Recording<'a> {
     args: &'a Args,
-    query: &'a Query,
+    /// Whether only some events are wanted.
+    is_filtered: bool,
     signals: &'a Signals,
-    output: ArchiveOutput,
-    /// The results of earlier runs.
-    totals: Totals,
+    pump: Pump,
     /// The time at which the recorder stops reading the ring, after a signal.
     until: Option<Instant>,
-    /// Entries that were in the ring at the signal, and stay unread.
-    left: u64,
     progress: RecordProgress,
     /// The failing step that was reported.
     trouble: Option<&'static str>,
@@ -279,162 +294,129 @@ struct Recording<'a> {
 
 impl Recording<'_> {
     /// Records this run, and each one after it.
-    fn record_all(&mut self, mut at: Arc<Attached>) -> Result {
-        let mut last = None;
+    fn record_all(&mut self) -> Result {
         loop {
-            let before = at.former();
-            if let Some(before) = &before {
-                self.record_before(before, &at, last)?;
-            }
-            let ended = self.record(&at, before.as_ref())?;
+            let at = Arc::clone(self.pump.at());
+            let ended = self.record(&at);
+            self.progress.clear();
+            let ended = ended?;
             unread_lines::tell(&at);
             match ended {
                 FollowEnd::Done => return Ok(()),
                 FollowEnd::Replaced(next) => {
                     restart::report(&at, &next);
-                    last = Some(run_id(&at));
-                    at = next.into();
+                    self.pump.go_on(next.into())?;
                 }
             }
         }
     }
 
-    /// Records the rest of the run before this one, unless it was recorded just now, or does not
-    /// concern this archive.
-    fn record_before(&mut self, before: &Attached, at: &Attached, last: Option<RunId>) -> Result {
-        if Some(run_id(before)) != last
-            && self.answer(|output| output.continues_with(before, at))? == Some(true)
-        {
-            // The runs before that one are not kept.
-            self.record(before, None)?;
-            unread_lines::tell(before);
-        }
-        Ok(())
-    }
-
-    /// What the output answers, which another machine may have to be asked for. `None` if a signal
-    /// came before, or the store did not.
-    fn answer<T>(
-        &mut self,
-        mut ask: impl FnMut(&mut ArchiveOutput) -> timeline_archive::Result<T>,
-    ) -> Result<Option<T>> {
-        let mut pause = Pause::new();
-        loop {
-            match ask(&mut self.output) {
-                Err(error) if error.is_pending() => {}
-                other => return Ok(Some(other?)),
-            }
-            report::trouble(&mut self.trouble, &mut self.progress, self.output.trouble());
-            let is_over = self.output.is_over();
-            if self.signals.wait_for_signal(pause.after(false)) == WakeReason::Interrupted
-                || is_over
-            {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Records one run until it ends, as soon as it is known from where on. `before` is the run
-    /// right before it, if that is known.
-    fn record(&mut self, at: &Attached, before: Option<&Attached>) -> Result<FollowEnd> {
-        while self.answer(|output| output.prepare(at))?.is_some() {
-            if let Some(ended) = self.record_rest(at, before)? {
-                return Ok(ended);
-            }
-            report::cut_off(self.args);
-        }
-        Ok(FollowEnd::Done)
-    }
-
-    /// Records until the run ends. `None` if the store has lost what this goes on with.
-    fn record_rest(
-        &mut self,
-        at: &Attached,
-        before: Option<&Attached>,
-    ) -> Result<Option<FollowEnd>> {
-        let form = match self.args.plain {
-            true => Form::Plain,
-            false => Form::Blocks,
-        };
-        self.signals.end_at_once(false);
-        let mut recorder = Recorder::after(before, at, &mut self.output, form)?;
-        if let Some(last) = recorder.gap() {
-            report::gap(self.args.target.path(), last, at);
-        }
-        recorder = filtered(recorder, self.query, at);
+    /// Records one run until it ends.
+    fn record(&mut self, at: &Attached) -> Result<FollowEnd> {
         let mut watch = Watch::new(at, self.args);
-        let (mut pause, mut next, mut left) = (Pause::new(), None, 0);
+        let (mut pause, mut next, mut waits) = (Pause::new(), None, true);
         let ended = loop {
             // Before the last look into the ring, so that no event is left that was logged before
             // this check.
-            if watch.restart.is_due() {
+            if !waits && watch.restart.is_due() {
                 next = next.or_else(|| watch.next());
-                self.progress.show(&RecordStatus {
-                    totals: sum(&self.totals, &recorder.totals()),
-                    unread: recorder.unread(),
-                    entries: watch.entries,
-                    full: recorder.is_full(),
-                    filtered: !self.query.is_empty(),
-                });
+                self.show(watch.entries);
             }
-            let new = recorder.step();
-            if let Err(error) = at.intact() {
-                self.totals = sum(&self.totals, &recorder.finish());
-                self.progress.clear();
-                return Err(error.into());
-            }
-            report::trouble(&mut self.trouble, &mut self.progress, recorder.trouble());
-            if self.trouble.is_none() && !self.has_begun && !is_former(at.path()) {
-                self.has_begun = true;
-                report::begin(at, self.args);
-            }
-            if let Some(change) = recorder.change() {
-                self.progress.clear();
-                report::change(change, self.args);
-            }
-            if recorder.is_cut_off() {
-                // What it did not have comes again, from the ring.
-                let totals = recorder.finish_at_once();
-                let totals = Totals {
-                    unsent: 0,
-                    ..totals
-                };
-                self.totals = sum(&self.totals, &totals);
-                return Ok(None);
-            }
+            let step = self.pump.step()?;
+            waits = matches!(step, PumpStep::Waiting);
+            self.report(&step, at);
+            let is_former = self.pump.is_former();
             // Nobody who waits for this recorder can lift its limit, or bring its store.
-            if (watch.is_done || self.args.remote.address().is_some()) && recorder.is_over() {
+            let may_end = watch.is_done && !is_former || self.args.remote.address().is_some();
+            if may_end && self.pump.is_over() {
                 break FollowEnd::Done;
             }
             // A run is not done while events wait for room.
-            let ends = watch.is_done || next.is_some();
-            let idle = !new && ends && recorder.flush();
-            if idle && watch.is_done {
+            let is_idle = matches!(step, PumpStep::Idle) && !is_former;
+            let ends = is_idle && (watch.is_done || next.is_some()) && self.pump.write();
+            if ends && watch.is_done {
                 break FollowEnd::Done;
             }
-            if idle && let Some(next) = next {
+            if ends && let Some(next) = next {
                 break FollowEnd::Replaced(Box::new(next));
             }
-            let pause = watched_pause(&mut recorder, pause.after(new));
+            let found = !matches!(step, PumpStep::Idle | PumpStep::Waiting);
+            let pause = self.watched_pause(pause.after(found));
             if self.signals.wait_for_signal(pause) == WakeReason::Interrupted {
                 let until = *self.until.get_or_insert_with(|| Instant::now() + REST);
-                left = recorder.wind_up(until, || self.signals.count() < AT_ONCE);
+                // What a store has is not known before it answers.
+                if !waits {
+                    self.pump
+                        .wind_up(until, || self.signals.count() < AT_ONCE)?;
+                }
                 break FollowEnd::Done;
             }
         };
-        let (totals, left) = finish(recorder, self.signals, left);
-        self.left = self.left.saturating_add(left);
-        self.totals = sum(&self.totals, &totals);
-        self.progress.clear();
-        Ok(Some(ended))
+        self.finish()?;
+        Ok(ended)
+    }
+
+    /// Says what a step did.
+    fn report(&mut self, step: &PumpStep, at: &Attached) {
+        match step {
+            PumpStep::Begun => {
+                self.signals.end_at_once(false);
+                if let Some(last) = self.pump.gap() {
+                    report::gap(self.args.target.path(), last, self.pump.present());
+                }
+            }
+            PumpStep::CutOff => report::cut_off(self.args),
+            PumpStep::Former(before) => unread_lines::tell(before),
+            PumpStep::Waiting | PumpStep::New | PumpStep::Idle => {}
+        }
+        let trouble = self.pump.trouble();
+        report::trouble(&mut self.trouble, &mut self.progress, trouble);
+        let is_told = matches!(step, PumpStep::New | PumpStep::Idle) && self.trouble.is_none();
+        if is_told && !self.pump.is_former() && !std::mem::replace(&mut self.has_begun, true) {
+            report::begin(at, self.args);
+        }
+        if let Some(change) = self.pump.change() {
+            self.progress.clear();
+            report::change(change, self.args);
+        }
+    }
+
+    /// Shows how far it is. The ring holds so many entries.
+    fn show(&mut self, entries: u64) {
+        self.progress.show(&RecordStatus {
+            totals: self.pump.totals(),
+            unread: self.pump.unread(),
+            entries,
+            full: self.pump.is_full(),
+            filtered: self.is_filtered,
+        });
+    }
+
+    /// The pause before the next step.
+    fn watched_pause(&mut self, pause: Duration) -> Duration {
+        match self.pump.is_watched() {
+            true => pause.min(WATCHED),
+            false => pause,
+        }
+    }
+
+    /// Ends the recorder. Without room, waiting events count as missed, and so do those behind them
+    /// in the ring.
+    fn finish(&mut self) -> Result {
+        if self.pump.write() {
+            // The file ends with a whole frame, and nothing more is written.
+            self.signals.end_at_once(self.signals.count() > 0);
+        }
+        self.pump.finish(self.signals.count() < AT_ONCE)?;
+        Ok(())
     }
 
     /// Reports the results.
     fn end(&mut self) -> Result {
-        let is_filtered = !self.query.is_empty();
-        report::end(self.args, &self.totals, self.left, is_filtered);
-        match self.output.trouble() {
-            None if self.totals.unsent > 0 => {
+        let totals = self.pump.totals();
+        report::end(self.args, &totals, self.is_filtered);
+        match self.pump.trouble() {
+            None if totals.unsent > 0 => {
                 let to = self.args.destination().display();
                 let told = format!("{to} did not acknowledge all that was sent");
                 Err(Failure::Message(told))
@@ -445,51 +427,5 @@ impl Recording<'_> {
                 Err(Failure::Message(told))
             }
         }
-    }
-}
-
-/// The pause before the next step.
-fn watched_pause(recorder: &mut Recorder, pause: Duration) -> Duration {
-    match recorder.is_watched() {
-        true => pause.min(WATCHED),
-        false => pause,
-    }
-}
-
-/// Ends a recorder that leaves so many entries in the ring. Returns its results, and what it
-/// leaves: without room, waiting events count as missed, and so do those behind them in the ring.
-fn finish(mut recorder: Recorder, signals: &Signals, left: u64) -> (Totals, u64) {
-    let is_written = recorder.flush();
-    if is_written {
-        // The file ends with a whole frame, and nothing more is written.
-        signals.end_at_once(signals.count() > 0);
-    }
-    let totals = match signals.count() < AT_ONCE {
-        true => recorder.finish(),
-        false => recorder.finish_at_once(),
-    };
-    (totals, if is_written { left } else { 0 })
-}
-
-/// The recorder of what a query wants.
-fn filtered<'a>(recorder: Recorder<'a>, query: &'a Query, at: &'a Attached) -> Recorder<'a> {
-    if query.is_empty() {
-        return recorder;
-    }
-    let mut filter = query.on(at);
-    recorder.only(move |event| {
-        filter.notice_renames();
-        filter.matches(event)
-    })
-}
-
-fn sum(a: &Totals, b: &Totals) -> Totals {
-    Totals {
-        events: a.events + b.events,
-        missed: a.missed.saturating_add(b.missed),
-        missed_unknown: a.missed_unknown + b.missed_unknown,
-        left_out: a.left_out + b.left_out,
-        unsent: a.unsent + b.unsent,
-        bytes: a.bytes + b.bytes,
     }
 }

@@ -1,11 +1,12 @@
 //! Opens what a recording is written to, as soon as there is room for it.
 
 use timeline_archive::{ArchiveOutput, Keeping};
+use timeline_worker::Pause;
 
 use super::Args;
 use crate::failure::{Failure, Result};
 use crate::output;
-use crate::signals::{Pause, Signals, WakeReason};
+use crate::signals::{Signals, WakeReason};
 
 /// Opens the output. Waits as long as there is no room for it, as a recorder does that runs
 /// already; a signal ends that.

@@ -5,16 +5,12 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::dump::printable;
 use timeline_archive::MAX_METADATA;
-use timeline_net::{Acknowledge, Sender, SenderOptions};
+use timeline_net::{Acknowledge, PORT, Sender, SenderOptions, to_connect_to};
 
 use super::size::parse_file_size;
 use crate::access::Access;
-use crate::address::to_connect_to;
 use crate::failure::{Failure, Result};
 use crate::time::parse_duration;
-
-/// The port of a store, if none is given.
-pub const PORT: u16 = 1980;
 
 /// Most bytes that wait for an answer, if no others are given.
 const BUFFER: u64 = 64 << 20;

@@ -89,15 +89,17 @@ pub fn trouble(
     *told = doing;
 }
 
-/// Says what came of it. `left` entries stay in the ring.
-pub fn end(args: &Args, totals: &Totals, left: u64, is_filtered: bool) {
+/// Says what came of it.
+pub fn end(args: &Args, totals: &Totals, is_filtered: bool) {
     let Totals {
         events,
         missed,
         missed_unknown,
         left_out,
+        left,
         unsent,
         bytes,
+        overwritten: _,
     } = *totals;
     let (from, to) = (args.target.path().display(), args.destination().display());
     let (events, missed) = (things(events, "event"), Count(missed));

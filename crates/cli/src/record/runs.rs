@@ -1,24 +1,9 @@
-//! The runs of a program that is recorded, and the next one.
+//! Watches for the end of the run that is recorded, and for the next one.
 
 use timeline::{Attached, is_former};
 
 use super::Args;
 use crate::restart::Restart;
-
-/// Identifies the run of a program that a timeline is of.
-#[derive(PartialEq, Eq)]
-pub struct RunId {
-    created: u64,
-    pid: u32,
-}
-
-pub fn run_id(at: &Attached) -> RunId {
-    let info = at.info();
-    RunId {
-        created: info.created_unix_nanos,
-        pid: info.creator_pid,
-    }
-}
 
 /// Watches whether more events can come, and whether the program was started again.
 pub struct Watch<'a> {

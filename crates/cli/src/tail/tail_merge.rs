@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use timeline::Event;
 use timeline_latency::intervals::Lack;
 use timeline_reading::{EventTime, Log};
+use timeline_worker::Pause;
 
 use super::origin::TailOrigin;
 use super::part::TailSource;
@@ -18,7 +19,7 @@ use crate::disabled_events::{self, Least};
 use crate::failure::{Failure, Result};
 use crate::growth;
 use crate::restart::{self, FollowEnd};
-use crate::signals::{self, Pause, SignalledOutput, Signals, WakeReason};
+use crate::signals::{self, SignalledOutput, Signals, WakeReason};
 use crate::unknown_names;
 
 /// All that is followed.

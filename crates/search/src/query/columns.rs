@@ -4,7 +4,7 @@
 //! of values are read that its conditions name. What columns do not tell, such as the text of a
 //! message, is asked about the events when they are made.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use timeline::{Event, EventId, Syntax};
 use timeline_archive::{BlockColumns, BlockRanges, Places, Select, ShapeValues, UnitInfo};
@@ -164,7 +164,7 @@ impl<'a> Filter<'a> {
         };
         let left = (0..columns.definitions().len()).filter(is_left);
         let plans = left.map(|shape| (shape, self.text_plan(shape, columns)));
-        let plans: Vec<(usize, Rc<TextPlan>)> = plans.collect();
+        let plans: Vec<(usize, Arc<TextPlan>)> = plans.collect();
         let mut rows = Rows::new(columns);
         for (shape, plan) in &plans {
             rows.choose(plan, *shape, places);
@@ -172,19 +172,19 @@ impl<'a> Filter<'a> {
     }
 
     /// What the texts say about the values of a shape.
-    fn text_plan(&mut self, shape: usize, columns: &BlockColumns<'_>) -> Rc<TextPlan<'a>> {
+    fn text_plan(&mut self, shape: usize, columns: &BlockColumns<'_>) -> Arc<TextPlan<'a>> {
         let (id, values) = (columns.definitions()[shape], columns.shape_values(shape));
         let known = self.text_plans.entry(id).or_default();
         if let Some((_, plan)) = known.iter().find(|(form, _)| form == values) {
-            return Rc::clone(plan);
+            return Arc::clone(plan);
         }
         let definition = self.source.definition(id);
         let plan = definition.map_or(TextPlan::Ask, |definition| {
             TextPlan::new(&self.query.texts, definition, values)
         });
-        let plan = Rc::new(plan);
+        let plan = Arc::new(plan);
         if known.len() < MOST_FORMS {
-            known.push((values.clone(), Rc::clone(&plan)));
+            known.push((values.clone(), Arc::clone(&plan)));
         }
         plan
     }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use timeline::dump::Messages;
 use timeline::internal::PerEvent;
@@ -34,7 +34,7 @@ pub struct Filter<'a> {
     /// What the conditions are on the columns of blocks.
     pub(super) programs: CompiledQueries<'a>,
     /// What the texts say about the values of definitions, by the form in which events have them.
-    pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Rc<TextPlan<'a>>)>>,
+    pub(super) text_plans: HashMap<EventId, Vec<(ShapeValues, Arc<TextPlan<'a>>)>>,
     /// By the record of the thread, and its id: in damaged memory a record may be of another.
     threads: HashMap<(ThreadRef, u32), ByThread>,
     renames: u64,

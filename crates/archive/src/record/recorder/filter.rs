@@ -11,7 +11,7 @@ use super::Recorder;
 
 /// Which events are recorded.
 pub(super) struct RecordFilter<'a> {
-    is_wanted: Box<dyn FnMut(&Event) -> bool + 'a>,
+    is_wanted: Box<dyn FnMut(&Event) -> bool + Send + 'a>,
     /// Entries that were left out since the positions of all lanes were written.
     untold: u64,
     /// Up to when the events are in a hole that is not written yet: none behind it was wanted.
@@ -60,7 +60,7 @@ impl<'a> Recorder<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn only(mut self, is_wanted: impl FnMut(&Event) -> bool + 'a) -> Recorder<'a> {
+    pub fn only(mut self, is_wanted: impl FnMut(&Event) -> bool + Send + 'a) -> Recorder<'a> {
         self.wanted = Some(RecordFilter {
             is_wanted: Box::new(is_wanted),
             untold: 0,

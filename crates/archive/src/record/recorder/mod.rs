@@ -8,7 +8,7 @@
 //! definitions.rs writes the strings and threads that events refer to, processes.rs who logs,
 //! gaps.rs which entries are missing. words.rs records many events of one definition at once, and
 //! pointees.rs remembers which of their pointers are looked up already. filter.rs leaves events
-//! out, and next_file.rs goes on in another file.
+//! out, next_file.rs goes on in another file, and totals.rs has the results.
 
 mod definitions;
 mod filter;
@@ -16,6 +16,7 @@ mod gaps;
 mod next_file;
 mod pointees;
 mod processes;
+pub(crate) mod totals;
 mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -37,32 +38,12 @@ use definitions::DefinitionEntry;
 use filter::RecordFilter;
 use pointees::Pointees;
 use processes::RingProcesses;
+use totals::Totals;
 
 /// Threads that are remembered. If there are more, all are looked up again.
 const MAX_THREADS: usize = 1 << 16;
 /// The number of these threads that are found without a hash.
 const RECENT: usize = 64;
-
-/// The results of a recorder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Totals {
-    /// Events recorded.
-    pub events: u64,
-    /// Entries of the ring that were overwritten before they could be recorded. An event with a
-    /// payload takes several entries, and the unused end of a chunk counts as well. At the end,
-    /// this includes events and entries for which there was no room.
-    pub missed: u64,
-    /// Places where whole runs, or the end of one, may be missing. The number of their events is
-    /// not known.
-    pub missed_unknown: u64,
-    /// Events that were read and not recorded: see [`Recorder::only`].
-    pub left_out: u64,
-    /// Events that were sent and had not arrived at the end. They do not count as recorded. The
-    /// next recorder sends them, unless the ring overwrites them first.
-    pub unsent: u64,
-    /// Bytes written.
-    pub bytes: u64,
-}
 
 /// Records a ring. If it is dropped without [`Recorder::finish`], the file is as after a kill: it
 /// holds the frames that were written so far.
@@ -199,6 +180,11 @@ impl<'a> Recorder<'a> {
             writer.note_position(lane.into(), next);
         }
         writer.settle_positions();
+        let totals = Totals {
+            overwritten: follow.overwritten(),
+            missed_unknown: u64::from(gap.is_some()),
+            ..Totals::default()
+        };
         let mut recorder = Recorder {
             at,
             follow,
@@ -209,10 +195,7 @@ impl<'a> Recorder<'a> {
             preamble: resume.run,
             introduced: resume.introduced,
             is_new: resume.is_new,
-            totals: Totals {
-                missed_unknown: u64::from(gap.is_some()),
-                ..Totals::default()
-            },
+            totals,
             gap_unwritten: gap.is_some(),
             gap,
             clock: TickClock::default(),
@@ -307,7 +290,8 @@ impl<'a> Recorder<'a> {
         let committed = self.follow.committed();
         let is_due = || Instant::now() < until && go_on();
         while self.follow.left_of(&committed) > 0 && is_due() && self.step() {}
-        self.follow.left_of(&committed)
+        self.totals.left = self.follow.left_of(&committed);
+        self.totals.left
     }
 
     /// Writes the events that wait for others to fill a block. Returns whether all is written, and
@@ -384,6 +368,7 @@ impl<'a> Recorder<'a> {
             let lost = self.writer.waiting() as u64 + events_in(self.writer.unwritten());
             self.totals.events = self.totals.events.saturating_sub(lost);
             self.totals.missed += lost.saturating_add(self.follow.unread());
+            self.totals.left = 0;
         } else {
             let magic = self.preamble.magic.unwrap_or(0);
             let gaps = untold

@@ -4,6 +4,9 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use timeline::dump::printable;
 
+/// The port of a store, if none is given.
+pub const PORT: u16 = 1980;
+
 /// Resolvers take a number alone for an address of IPv4, and here it is meant as a port.
 fn refuse_number(text: &str) -> Result<(), String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

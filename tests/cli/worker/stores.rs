@@ -1,0 +1,77 @@
+//! A worker sends to a store what a program logs.
+
+use nix::sys::signal::Signal;
+use timeline_worker::{Worker, WorkerOptions};
+
+use super::LONG;
+use crate::command::eventually;
+use crate::store::place::{Place, Program, assert_same, events, traces};
+use crate::store::{own_address, receiving};
+
+#[test]
+fn a_store_has_all_that_was_flushed_and_all_at_the_end() {
+    let place = Place::new();
+    let mut program = Program::new("worker-store", 1 << 14);
+    program.log(100);
+    let options = WorkerOptions::to_store(&place.address.to_string()).unwrap();
+    let worker = Worker::start(&program.timeline, &options.label("service", "db")).unwrap();
+    program.log(1000);
+    assert!(worker.flush(LONG).unwrap());
+    assert_same(&events(&place.trace()), &program.recorded_here(), "flushed");
+    program.log(1000);
+    program.keep(3);
+    let totals = worker.stop().unwrap();
+    assert_eq!((totals.events, totals.missed, totals.unsent), (2104, 0, 0));
+    assert_same(&events(&place.trace()), &program.recorded_here(), "all");
+    // The next one goes on behind it.
+    program.log(10);
+    let worker = Worker::start(&program.timeline, &options_to(&place)).unwrap();
+    assert_eq!(worker.stop().unwrap().unsent, 0);
+    assert_same(
+        &events(&place.trace()),
+        &program.recorded_here(),
+        "and more",
+    );
+}
+
+fn options_to(place: &Place) -> WorkerOptions {
+    WorkerOptions::to_store(&place.address.to_string()).unwrap()
+}
+
+#[test]
+fn a_worker_waits_for_a_store_and_outlives_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, address) = receiving(folder.path(), &own_address());
+    first.signal(Signal::SIGTERM);
+    first.succeed();
+    let mut program = Program::new("worker-waits", 1 << 14);
+    program.log(100);
+    let options = WorkerOptions::to_store(&address).unwrap();
+    let worker = Worker::start(&program.timeline, &options).unwrap();
+    let trouble = || worker.trouble().unwrap();
+    eventually("a complaint", || trouble().is_some());
+    let told = trouble().unwrap();
+    assert!(
+        told.contains(&format!("cannot connect to {address}")),
+        "{told}"
+    );
+    for round in 0..4 {
+        let (store, _) = receiving(folder.path(), &address);
+        program.log(100);
+        eventually("all to arrive", || worker.flush(LONG).unwrap());
+        assert_eq!(trouble(), None);
+        let found = events(&traces(folder.path())[0]);
+        assert_same(&found, &program.recorded_here(), &format!("round {round}"));
+        store.signal(Signal::SIGKILL);
+        store.finish();
+    }
+    let (store, _) = receiving(folder.path(), &address);
+    program.log(100);
+    eventually("all to arrive", || worker.flush(LONG).unwrap());
+    assert_eq!(worker.stop().unwrap().unsent, 0);
+    store.signal(Signal::SIGTERM);
+    store.succeed();
+    let trace = traces(folder.path());
+    assert_eq!(trace.len(), 1);
+    assert_same(&events(&trace[0]), &program.recorded_here(), "all");
+}
