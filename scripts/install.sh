@@ -23,7 +23,7 @@ case $PREFIX in
   *) fail "PREFIX is \"$PREFIX\": expected an absolute path; try PREFIX=$PWD/$PREFIX" ;;
 esac
 
-built="$TARGET_DIR/timeline $TARGET_DIR/libtimeline.so $TARGET_DIR/libtimeline.a"
+built="$TARGET_DIR/timeline $TARGET_DIR/libtimeline.so $TARGET_DIR/libtimeline.a $TARGET_DIR/libtimeline_worker.so"
 for file in $built; do
   [ -f "$file" ] || fail "there is no $file: first run \"make\" (cargo build --release --workspace), not as root"
 done
@@ -50,18 +50,25 @@ fill() { # fill TEMPLATE FILE
 
 mkdir -p "$to/bin" "$to/lib"
 install -m 755 "$TARGET_DIR/timeline" "$to/bin/timeline"
-install -m 755 "$TARGET_DIR/libtimeline.so" "$to/lib/libtimeline.so.$version"
-ln -sf "libtimeline.so.$version" "$to/lib/libtimeline.so.$so"
-ln -sf "libtimeline.so.$so" "$to/lib/libtimeline.so"
+shared() { # shared FILE NAME
+  install -m 755 "$1" "$to/lib/$2.so.$version"
+  ln -sf "$2.so.$version" "$to/lib/$2.so.$so"
+  ln -sf "$2.so.$so" "$to/lib/$2.so"
+}
+shared "$TARGET_DIR/libtimeline.so" libtimeline
+# Cargo makes no library whose name has a dash.
+shared "$TARGET_DIR/libtimeline_worker.so" libtimeline-worker
 data "$TARGET_DIR/libtimeline.a" "$to/lib"
-data include/timeline.h include/timeline.hpp "$to/include"
+data include/timeline.h include/timeline-worker.h include/timeline.hpp "$to/include"
 data include/timeline/*.hpp "$to/include/timeline"
 data lua/timeline.lua "$to/share/lua/5.1"
 data lua/timeline/*.lua "$to/share/lua/5.1/timeline"
 # Of the command, and of the font in it.
 data LICENSE-APACHE LICENSE-MIT packaging/licenses/DejaVu.txt "$to/share/doc/timeline"
 
-fill packaging/timeline.pc.in "$to/lib/pkgconfig/timeline.pc"
+for file in timeline timeline-worker; do
+  fill "packaging/$file.pc.in" "$to/lib/pkgconfig/$file.pc"
+done
 for file in timelineConfig timelineConfigVersion; do
   fill "packaging/cmake/$file.cmake" "$to/lib/cmake/timeline/$file.cmake"
 done

@@ -90,11 +90,10 @@ impl CallFailure {
             is_of_handles: false,
         }
     }
-}
 
-impl From<Error> for CallFailure {
-    fn from(error: Error) -> CallFailure {
-        let status = match error.kind() {
+    /// An error of this class.
+    pub(crate) fn of_kind(kind: ErrorKind, message: String) -> CallFailure {
+        let status = match kind {
             ErrorKind::Io => TIMELINE_E_IO,
             ErrorKind::NotFound => TIMELINE_E_NOT_FOUND,
             ErrorKind::InUse => TIMELINE_E_IN_USE,
@@ -111,8 +110,17 @@ impl From<Error> for CallFailure {
         };
         CallFailure {
             status,
-            message: error.to_string(),
+            message,
+            is_of_handles: false,
+        }
+    }
+}
+
+impl From<Error> for CallFailure {
+    fn from(error: Error) -> CallFailure {
+        CallFailure {
             is_of_handles: matches!(error, Error::TooManyOpen { .. }),
+            ..CallFailure::of_kind(error.kind(), error.to_string())
         }
     }
 }
@@ -159,23 +167,12 @@ fn status_of(body: impl FnOnce() -> Result<timeline_status_t, CallFailure>) -> t
     }
 }
 
-/// Returns the message of the last failed call of this thread: what was expected, what came, what
-/// to do. Calls that succeed leave it unchanged. `""` when none has failed yet; never NULL.
-///
-/// The text is UTF-8 and stays valid until the next failing call of the same thread, or the
-/// thread's end. Any thread; each has its own.
-#[unsafe(no_mangle)]
-pub extern "C-unwind" fn timeline_last_error() -> *const c_char {
+/// The message of the last failed call of this thread, which is valid until the next one.
+pub(crate) fn last_error() -> *const c_char {
     without_cancellation(|| {
         LAST.try_with(|last| last.borrow().as_ptr())
             .unwrap_or(c"".as_ptr())
     })
-}
-
-/// The version of this library, such as `"0.1.0"`: a constant, valid for ever, in any thread.
-#[unsafe(no_mangle)]
-pub extern "C-unwind" fn timeline_version() -> *const c_char {
-    concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
 #[cfg(test)]
@@ -185,7 +182,7 @@ mod tests {
 
     fn last_error() -> String {
         // SAFETY: NUL-terminated, and valid until the next failing call of this thread.
-        unsafe { CStr::from_ptr(timeline_last_error()) }
+        unsafe { CStr::from_ptr(super::last_error()) }
             .to_string_lossy()
             .into_owned()
     }
@@ -220,12 +217,5 @@ mod tests {
         assert_eq!(guard(|| Ok(TIMELINE_OK)), TIMELINE_OK);
         assert_eq!(guard(|| Ok(TIMELINE_END)), TIMELINE_END);
         assert_eq!(last_error(), "one\u{fffd}two");
-    }
-
-    #[test]
-    fn the_version_is_that_of_the_package() {
-        // SAFETY: a constant.
-        let version = unsafe { CStr::from_ptr(timeline_version()) };
-        assert_eq!(version.to_str(), Ok(env!("CARGO_PKG_VERSION")));
     }
 }

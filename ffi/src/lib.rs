@@ -4,11 +4,12 @@
 //! the top turns the doc comments and signatures into `include/timeline.h`: they are written for
 //! readers of C.
 //!
-//! convert.rs converts, text.rs gives texts and error.rs errors. Writing: writer.rs, thread.rs,
-//! level.rs, priority.rs, channel.rs, sampler.rs; closed.rs keeps what was freed for threads that
-//! still log to it. Definitions: attributes.rs, catalogue.rs, types.rs. Logging: event.rs,
-//! typed.rs, payload.rs, interning.rs, span.rs, printf.rs, and call stacks: backtrace.rs, stack.rs,
-//! tables.rs, modules.rs. Reading: reader.rs, fields.rs, value.rs, dump.rs, histogram.rs.
+//! convert.rs converts, text.rs gives texts, error.rs errors and version.rs the version. Writing:
+//! writer.rs, thread.rs, level.rs, priority.rs, channel.rs, sampler.rs; closed.rs keeps what was
+//! freed for threads that still log to it. Definitions: attributes.rs, catalogue.rs, types.rs.
+//! Logging: event.rs, typed.rs, payload.rs, interning.rs, span.rs, printf.rs, and call stacks:
+//! backtrace.rs, stack.rs, tables.rs, modules.rs. Reading: reader.rs, fields.rs, value.rs, dump.rs,
+//! histogram.rs.
 //!
 //! ffi/inline/, beside src, is the part of the header that is written in C: `TIMELINE_EVENT` and
 //! `TIMELINE_PRINTF` (statement.h; statement_c.h and statement_cpp.h in either language) and
@@ -46,6 +47,7 @@ mod thread;
 mod typed;
 mod types;
 mod value;
+mod version;
 mod writer;
 
 pub use attributes::*;
@@ -63,4 +65,5 @@ pub use priority::*;
 pub use reader::*;
 pub use sampler::*;
 pub use span::*;
+pub use version::*;
 pub use writer::*;

@@ -1,4 +1,5 @@
-# find_package(timeline): the targets timeline::timeline (shared) and timeline::static.
+# find_package(timeline): the targets timeline::timeline (shared), timeline::static and timeline::worker (shared, beside
+# either of them).
 get_filename_component(_timeline_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET timeline::timeline)
@@ -12,6 +13,12 @@ if(NOT TARGET timeline::timeline)
   set_target_properties(timeline::static PROPERTIES
     IMPORTED_LOCATION "${_timeline_prefix}/lib/libtimeline.a"
     INTERFACE_LINK_LIBRARIES "pthread;dl;m"
+    INTERFACE_INCLUDE_DIRECTORIES "${_timeline_prefix}/include")
+
+  add_library(timeline::worker SHARED IMPORTED)
+  set_target_properties(timeline::worker PROPERTIES
+    IMPORTED_LOCATION "${_timeline_prefix}/lib/libtimeline-worker.so.@VERSION@"
+    IMPORTED_SONAME "libtimeline-worker.so.@SOVERSION@"
     INTERFACE_INCLUDE_DIRECTORIES "${_timeline_prefix}/include")
 endif()
 

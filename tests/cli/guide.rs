@@ -60,6 +60,7 @@ const C: &str = r#"
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <timeline-worker.h>
 #include <timeline.h>
 #include <unistd.h>
 int main(void) {
@@ -124,7 +125,13 @@ fn compiled(mut compiler: Command, flags: &[&str], source: &Path, code: &str) ->
         .arg(source)
         .arg("-o")
         .arg(&program);
-    link(&mut compiler, Link::Shared);
+    let has_worker = code.contains("worker");
+    let how = if has_worker {
+        Link::Worker
+    } else {
+        Link::Shared
+    };
+    link(&mut compiler, how);
     printed(&mut compiler, "gcc and g++");
     limited(program)
 }

@@ -71,7 +71,7 @@ fn the_c_library_needs_neither_the_derive_macro_nor_symbols() {
     ]);
     let needed = printed(&mut tree, "cargo itself");
     assert!(needed.contains("crc32fast"), "{needed}");
-    for other in ["timeline-derive", "cpp_demangle"] {
+    for other in ["timeline-derive", "cpp_demangle", "timeline-archive"] {
         assert!(!needed.contains(other), "{needed}");
     }
 }

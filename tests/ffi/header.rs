@@ -15,7 +15,11 @@ fn check(build: &str) -> Output {
 fn check_around(build: &str, command: &[&str]) -> Output {
     let tree = TempDir::new().unwrap();
     let root = crate::support::root();
-    for file in ["scripts/check-header.sh", "include/timeline.h"] {
+    for file in [
+        "scripts/check-header.sh",
+        "include/timeline.h",
+        "include/timeline-worker.h",
+    ] {
         let copy = tree.path().join(file);
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
         fs::copy(root.join(file), copy).unwrap();
@@ -35,19 +39,25 @@ fn check_around(build: &str, command: &[&str]) -> Output {
 
 #[test]
 fn a_header_that_the_build_leaves_alone_is_right() {
-    let output = check("test \"$*\" = 'build --quiet -p timeline-ffi'");
+    let output = check("test \"$*\" = 'build --quiet -p timeline-ffi -p timeline-worker-ffi'");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
 }
 
 #[test]
 fn a_header_that_the_build_changes_is_blamed() {
-    let output = check("echo '/* new */' >>include/timeline.h");
-    assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("commit it with the change"), "{said}");
-    let difference = String::from_utf8_lossy(&output.stdout);
-    assert!(difference.contains("+/* new */"), "{difference}");
+    for header in ["timeline.h", "timeline-worker.h"] {
+        let output = check(&format!("echo '/* new */' >>include/{header}"));
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("commit it with the change"), "{said}");
+        assert!(
+            said.contains(&format!("include/{header} was not")),
+            "{said}"
+        );
+        let difference = String::from_utf8_lossy(&output.stdout);
+        assert!(difference.contains("+/* new */"), "{difference}");
+    }
 }
 
 #[test]

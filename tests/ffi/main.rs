@@ -20,3 +20,4 @@ mod stale_names;
 mod statements;
 mod symbols;
 mod types;
+mod workers;

@@ -24,7 +24,8 @@ pub enum WorkerDestination {
     Store(SenderOptions),
 }
 
-/// What a worker or a pump is told.
+/// What a worker or a pump is told. What concerns only files is not looked at for a store, and the
+/// other way round: so a program may say both, and leave to who starts it where to record to.
 ///
 /// # Example
 /// ```
@@ -48,7 +49,7 @@ pub struct WorkerOptions {
     pub destination: WorkerDestination,
     /// When another file is begun, and which are removed. A store decides that itself.
     pub keeping: Keeping,
-    /// What a store keeps with the recording: names and values. A file has no place for it.
+    /// What a store keeps with the recording: names and values.
     pub labels: Vec<(String, String)>,
     /// How events are written.
     pub form: Form,
@@ -126,19 +127,9 @@ impl WorkerOptions {
     /// `BadOption`; those of [`ArchiveOutput::open`].
     pub(crate) fn output(&self) -> Result<ArchiveOutput> {
         match &self.destination {
-            WorkerDestination::File(_) if !self.labels.is_empty() => Err(Error::option(
-                "labels",
-                "a store keeps them, and a file has no place for them: expected none",
-            )),
             WorkerDestination::File(path) => {
                 check_keeping(&self.keeping)?;
                 Ok(ArchiveOutput::open(path, self.keeping)?)
-            }
-            WorkerDestination::Store(_) if self.keeping != Keeping::default() => {
-                Err(Error::option(
-                    "keeping",
-                    "a store decides itself how it keeps files: expected no such option",
-                ))
             }
             WorkerDestination::Store(sender) => {
                 let mut sender = sender.clone();
@@ -232,15 +223,5 @@ mod tests {
         let many = (0..1000).fold(options, |options, n| options.label(&n.to_string(), "x"));
         let many = many.output().err().unwrap().to_string();
         assert!(many.contains("labels: expected at most"), "{many}");
-        // What the destination has no use for is an error, too.
-        let error = |options: WorkerOptions| options.output().err().unwrap().to_string();
-        let labelled = error(WorkerOptions::to_file(&path).label("service", "db"));
-        assert!(
-            labelled.contains("labels: a store keeps them"),
-            "{labelled}"
-        );
-        let kept = WorkerOptions::to_store("db1").unwrap();
-        let kept = error(kept.keeping(keeping(Some(1 << 20), None)));
-        assert!(kept.contains("a store decides itself"), "{kept}");
     }
 }

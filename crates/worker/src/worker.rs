@@ -115,11 +115,7 @@ impl WorkerChannel {
 
     /// Says how far the recording is.
     fn tell(&self, pump: &mut Pump) {
-        let trouble = pump.trouble().map(|trouble| {
-            let (doing, path, error) = (trouble.doing, trouble.path.display(), &trouble.error);
-            format!("cannot {doing} {path}: {error}; trying again until it works")
-        });
-        let totals = pump.totals();
+        let (trouble, totals) = (pump.told_trouble(), pump.totals());
         let mut state = self.state();
         (state.totals, state.trouble) = (totals, trouble);
     }

@@ -1,9 +1,11 @@
 //! Tests scripts/install.sh, and programs that are built against what it installed.
-//! They are built with pkg-config, CMake and LuaJIT, and by the commands of the guide.
+//! They are built with pkg-config, CMake and LuaJIT, and by the commands of the guide; workers.rs
+//! has programs that record themselves.
 
 mod guide;
 mod readme;
 mod recipes;
+mod workers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,10 +63,12 @@ fn everything_is_in_its_standard_place() {
     for file in [
         "bin/timeline",
         "include/timeline.h",
+        "include/timeline-worker.h",
         "include/timeline.hpp",
         "include/timeline/ring.hpp",
         "lib/libtimeline.a",
         "lib/pkgconfig/timeline.pc",
+        "lib/pkgconfig/timeline-worker.pc",
         "lib/cmake/timeline/timelineConfig.cmake",
         "lib/cmake/timeline/timelineConfigVersion.cmake",
         "share/lua/5.1/timeline.lua",
@@ -83,15 +87,17 @@ fn everything_is_in_its_standard_place() {
         assert!(length > 0, "{file} is empty");
     }
     let link = |name: &str| fs::read_link(to.join("lib").join(name)).unwrap();
-    assert_eq!(link("libtimeline.so"), Path::new("libtimeline.so.0"));
-    assert_eq!(
-        link("libtimeline.so.0"),
-        PathBuf::from(format!("libtimeline.so.{}", version()))
-    );
+    for library in ["libtimeline.so", "libtimeline-worker.so"] {
+        let soname = format!("{library}.0");
+        assert_eq!(link(library), Path::new(&soname));
+        let file = format!("{library}.{}", version());
+        assert_eq!(link(&soname), Path::new(&file));
+    }
     // What was installed names neither the place where it was built nor DESTDIR, and has no blanks
     // left.
     for file in [
         "lib/pkgconfig/timeline.pc",
+        "lib/pkgconfig/timeline-worker.pc",
         "lib/cmake/timeline/timelineConfig.cmake",
         "lib/cmake/timeline/timelineConfigVersion.cmake",
     ] {
@@ -250,10 +256,14 @@ fn consume(program: &mut Command, dir: &Path) {
 }
 
 fn pkg_config(arguments: &[&str]) -> Vec<String> {
+    pkg_config_of("timeline", arguments)
+}
+
+fn pkg_config_of(package: &str, arguments: &[&str]) -> Vec<String> {
     let mut command = Command::new("pkg-config");
     // Only ours, so that a system's own copy can not stand in for it.
     command.env("PKG_CONFIG_LIBDIR", prefix().join("lib/pkgconfig"));
-    words(command.args(arguments).arg("timeline"), "pkg-config")
+    words(command.args(arguments).arg(package), "pkg-config")
 }
 
 fn needed(program: &Path) -> String {
@@ -325,14 +335,8 @@ fn pkg_config_with_the_static_library() {
     consume(&mut limited(&program), dir.path());
 }
 
-#[test]
-fn cmake_finds_the_package() {
-    let dir = TempDir::new().unwrap();
-    fs::write(dir.path().join("consumer.c"), CONSUMER).unwrap();
-    fs::write(dir.path().join("consumer.cpp"), CONSUMER_CPP).unwrap();
-    fs::write(
-        dir.path().join("CMakeLists.txt"),
-        r"cmake_minimum_required(VERSION 3.13)
+/// A program for each way to link.
+const CMAKE_LISTS: &str = r"cmake_minimum_required(VERSION 3.13)
 project(consumer C CXX)
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_CXX_STANDARD 17)
@@ -344,15 +348,23 @@ add_executable(c_static consumer.c)
 target_link_libraries(c_static PRIVATE timeline::static)
 add_executable(cpp_shared consumer.cpp)
 target_link_libraries(cpp_shared PRIVATE timeline::timeline)
-",
-    )
-    .unwrap();
+add_executable(c_worker recorder.c)
+target_link_libraries(c_worker PRIVATE timeline::worker timeline::timeline)
+";
+
+#[test]
+fn cmake_finds_the_package() {
+    let dir = TempDir::new().unwrap();
+    fs::write(dir.path().join("consumer.c"), CONSUMER).unwrap();
+    fs::write(dir.path().join("consumer.cpp"), CONSUMER_CPP).unwrap();
+    fs::write(dir.path().join("recorder.c"), workers::RECORDER).unwrap();
+    fs::write(dir.path().join("CMakeLists.txt"), CMAKE_LISTS).unwrap();
     let build = dir.path().join("build");
     let configure = |version: &str| {
         let lists = fs::read_to_string(dir.path().join("CMakeLists.txt")).unwrap();
         let source = dir.path().join(format!("for {version}"));
         fs::create_dir(&source).unwrap();
-        for file in ["consumer.c", "consumer.cpp"] {
+        for file in ["consumer.c", "consumer.cpp", "recorder.c"] {
             fs::copy(dir.path().join(file), source.join(file)).unwrap();
         }
         fs::write(
@@ -396,6 +408,7 @@ target_link_libraries(cpp_shared PRIVATE timeline::timeline)
         let own = TempDir::new().unwrap();
         consume(&mut limited(&program), own.path());
     }
+    workers::record(&mut limited(build.join("c_worker")));
 }
 
 #[test]

@@ -95,9 +95,10 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-pub const CRATES: [(&str, usize); 12] = [
+pub const CRATES: [(&str, usize); 13] = [
     ("src", 70),
     ("ffi/src", 10),
+    ("ffi/worker/src", 5),
     ("crates/archive/src", 30),
     ("crates/import/src", 10),
     ("crates/search/src", 10),

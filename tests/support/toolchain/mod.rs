@@ -125,11 +125,17 @@ fn build(dir: &Path) {
         "cargo itself",
     );
     // By its soname, as an installation has it, for the loader.
-    match std::os::unix::fs::symlink("libtimeline.so", dir.join("libtimeline.so.0")) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            panic!("{}: {error}", dir.display())
+    for (built, name) in [
+        ("libtimeline.so", "libtimeline.so.0"),
+        ("libtimeline_worker.so", "libtimeline-worker.so"),
+        ("libtimeline_worker.so", "libtimeline-worker.so.0"),
+    ] {
+        match std::os::unix::fs::symlink(built, dir.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                panic!("{}: {error}", dir.display())
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 

@@ -11,6 +11,10 @@ use super::{C99, built, cc, limited, root, shipped, succeed};
 #[derive(Clone, Copy)]
 pub enum Link {
     Shared,
+    /// Both shared libraries.
+    Worker,
+    /// The static library, and that of workers.
+    StaticWorker,
     /// The shared library as it is shipped.
     Shipped,
     Static,
@@ -19,7 +23,7 @@ pub enum Link {
 
 /// Adds what the linker needs.
 pub fn link(command: &mut Command, link: Link) {
-    let mut shared = |dir: &Path| {
+    let shared = |command: &mut Command, dir: &Path| {
         // Old dtags: that directory goes before LD_LIBRARY_PATH, in which cargo names its own.
         command
             .arg("-L")
@@ -28,8 +32,18 @@ pub fn link(command: &mut Command, link: Link) {
             .arg(format!("-Wl,--disable-new-dtags,-rpath,{}", dir.display()));
     };
     match link {
-        Link::Shared => shared(&built().dir),
-        Link::Shipped => shared(shipped()),
+        Link::Shared => shared(command, &built().dir),
+        Link::Worker => {
+            command.arg("-L").arg(&built().dir).arg("-ltimeline-worker");
+            shared(command, &built().dir);
+        }
+        Link::StaticWorker => {
+            let dir = built().dir.display();
+            command.args([&format!("-L{dir}"), "-ltimeline-worker"]);
+            command.arg(format!("-Wl,-rpath,{dir}"));
+            self::link(command, Link::Static);
+        }
+        Link::Shipped => shared(command, shipped()),
         Link::Static => {
             command
                 .arg(built().dir.join("libtimeline.a"))

@@ -59,6 +59,15 @@ impl Pump {
         }
     }
 
+    /// The same in a sentence.
+    pub fn told_trouble(&mut self) -> Option<String> {
+        let trouble = self.trouble()?;
+        let (doing, path, error) = (trouble.doing, trouble.path.display(), &trouble.error);
+        Some(format!(
+            "cannot {doing} {path}: {error}; trying again until it works"
+        ))
+    }
+
     /// Whether there is no room to write at present.
     pub fn is_full(&mut self) -> bool {
         self.ask(|recorder| recorder.is_full()).unwrap_or(false)
