@@ -37,7 +37,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <timeline.h>
+#include "timeline.h"
 
 /**
  * A store tells when the events are in its file.

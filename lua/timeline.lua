@@ -19,9 +19,11 @@
 -- The parts, in timeline/ beside this file, each above those that it needs: what all need; what defines events and logs
 -- them; what controls and what reads.
 local PARTS = {
-   "cdef", "library", "check", "priorities", "object",
+   "cdef", "find", "library", "check", "priorities", "object",
    "integer", "convert", "typed", "array", "payload", "define",
    "writer", "control", "value", "event", "attached", "histogram",
+   -- Only for who asks for them: they need another library.
+   "worker_cdef", "worker",
 }
 
 -- They belong together, so those beside this file are taken, also where this one was found under another name, or by no

@@ -429,19 +429,22 @@ fn a_program_with_the_rights_of_its_file_loads_no_library_that_who_starts_it_nam
 
 #[test]
 fn declarations_are_those_of_the_header() {
-    let generated = printed(
-        limited(luajit_program())
-            .current_dir(root())
-            .args(["scripts/lua-cdef.lua", "include/timeline.h"]),
-        "luajit",
-    );
-    let committed =
-        fs::read_to_string(root().join("lua/timeline/cdef.lua")).expect("lua/timeline/cdef.lua");
-    assert!(
-        generated == committed,
-        "lua/timeline/cdef.lua is stale: luajit scripts/lua-cdef.lua include/timeline.h > \
-         lua/timeline/cdef.lua"
-    );
+    for (header, declarations) in [
+        ("include/timeline.h", "lua/timeline/cdef.lua"),
+        ("include/timeline-worker.h", "lua/timeline/worker_cdef.lua"),
+    ] {
+        let generated = printed(
+            limited(luajit_program())
+                .current_dir(root())
+                .args(["scripts/lua-cdef.lua", header]),
+            "luajit",
+        );
+        let committed = fs::read_to_string(root().join(declarations)).expect(declarations);
+        assert!(
+            generated == committed,
+            "{declarations} is stale: luajit scripts/lua-cdef.lua {header} > {declarations}"
+        );
+    }
 }
 
 #[test]

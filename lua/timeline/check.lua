@@ -12,9 +12,9 @@ for _, kind in ipairs { "io", "not_found", "in_use", "no_space", "not_a_timeline
 end
 
 -- Always called as `return failed(status)`: the tail call takes its caller off the stack, so
--- that level 2 is the line of the program that called this module.
-local function failed(status)
-   local message = ffi.string(C.timeline_last_error())
+-- that level 2 is the line of the program that called this module. `said` is the message, if another library failed.
+local function failed(status, said)
+   local message = ffi.string(said or C.timeline_last_error())
    if status == ARGUMENT then error(message, 2) end
    return nil, message, KINDS[status]
 end

@@ -110,6 +110,10 @@ fn lua(program: &str, folder: &Path) -> Command {
     luajit
         .env("LUA_PATH", root().join("lua/?.lua;;"))
         .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
+        .env(
+            "TIMELINE_WORKER_LIBRARY",
+            library_dir().join("libtimeline_worker.so"),
+        )
         .arg(file);
     luajit
 }

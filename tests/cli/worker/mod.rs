@@ -2,10 +2,12 @@
 //!
 //! files.rs records to files, stores.rs to a store; threads.rs starts and stops while others log.
 //! forks.rs forks and kills what records, and pumps.rs records without threads. requests.rs has
-//! what is asked for by the environment.
+//! what is asked for by the environment, and lua.rs a program in Lua; tests/ffi/workers.rs has
+//! programs in C.
 
 mod files;
 mod forks;
+mod lua;
 mod pumps;
 mod requests;
 mod stores;

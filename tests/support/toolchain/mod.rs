@@ -215,7 +215,11 @@ pub fn luajit() -> Command {
     let mut luajit = limited(luajit_program());
     luajit
         .env("LUA_PATH", root().join("lua/?.lua;;"))
-        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"));
+        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
+        .env(
+            "TIMELINE_WORKER_LIBRARY",
+            library_dir().join("libtimeline_worker.so"),
+        );
     luajit
 }
 
