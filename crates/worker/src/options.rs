@@ -121,6 +121,14 @@ impl WorkerOptions {
         matches!(self.destination, WorkerDestination::File(_))
     }
 
+    /// What messages call the destination.
+    pub(crate) fn place(&self) -> &Path {
+        match &self.destination {
+            WorkerDestination::File(path) => path,
+            WorkerDestination::Store(sender) => Path::new(&sender.address),
+        }
+    }
+
     /// Opens what is written to.
     ///
     /// # Errors

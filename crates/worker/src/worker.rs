@@ -30,7 +30,8 @@ const WATCHED: Duration = Duration::from_millis(10);
 /// After a fork, the thread goes on in the parent, and records what the child logs to the same
 /// timeline as well. The child's copy of this does nothing when it is dropped, and its functions
 /// fail with [`Error::ForkedProcess`]. A child that is to record by itself starts a worker of its
-/// own, to another file.
+/// own, to another file. A child that does not call `exec` keeps the file locked for as long as it
+/// runs, if its parent is killed; stopping the worker unlocks the file at once.
 ///
 /// # Example
 /// ```

@@ -13,7 +13,8 @@ impl Follow<'_> {
     }
 
     /// How many entries were overwritten before a follower began that starts with
-    /// [`FollowFrom::Oldest`]. They do not count as [missed](Follow::missed).
+    /// [`FollowFrom::Oldest`](super::FollowFrom::Oldest). They do not count as
+    /// [missed](Follow::missed).
     pub fn overwritten(&self) -> u64 {
         self.overwritten
     }

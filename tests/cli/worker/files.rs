@@ -1,12 +1,15 @@
 //! A worker records to a file or a directory what a program logs.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use timeline_archive::{Archive, Keeping};
 use timeline_worker::{Worker, WorkerOptions};
 
 use super::{LONG, files};
-use crate::command::succeed;
+use crate::command::{eventually, succeed};
 use crate::store::place::{Program, assert_same, events, is_important};
 
 #[test]
@@ -134,4 +137,64 @@ fn what_is_wrong_with_a_file_is_told_at_the_start() {
     let lacking = start(&program, &WorkerOptions::to_file(&nowhere)).unwrap_err();
     assert!(lacking.contains("nowhere"), "{lacking}");
     start(&program, &options).unwrap();
+}
+
+/// A file system that may be written to or not, where this process may mount; removed when dropped.
+struct Mounted<'a>(&'a Path);
+
+impl Mounted<'_> {
+    fn on(folder: &Path) -> Option<Mounted<'_>> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "timeline-test"]).arg(folder);
+        let done = mount.output().is_ok_and(|done| done.status.success());
+        assert!(done || std::env::var_os("CI").is_none(), "cannot mount");
+        done.then_some(Mounted(folder))
+    }
+
+    fn remount(&self, option: &str) {
+        let mut mount = Command::new("mount");
+        mount.args(["-o", &format!("remount,{option}")]).arg(self.0);
+        assert!(mount.status().unwrap().success());
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_worker_waits_for_a_disk_that_may_not_be_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mounted) = Mounted::on(folder.path()) else {
+        println!("nothing can be mounted here, so nothing is tested");
+        return;
+    };
+    let mut program = Program::new("worker-room", 1 << 14);
+    program.log(100);
+    mounted.remount("ro");
+    let file = folder.path().join("flight.tla");
+    let worker = Worker::start(&program.timeline, &WorkerOptions::to_file(&file)).unwrap();
+    let told = worker.trouble().unwrap().unwrap();
+    assert!(told.contains("Read-only file system"), "{told}");
+    assert!(!worker.flush(Duration::from_millis(1)).unwrap());
+    program.log(100);
+    mounted.remount("rw");
+    assert!(worker.flush(LONG).unwrap());
+    eventually("it to say so", || worker.trouble().unwrap().is_none());
+    assert_same(&events(&file), &program.recorded_here(), "with room");
+    let totals = worker.stop().unwrap();
+    assert_eq!(
+        (totals.events, totals.overwritten, totals.missed),
+        (203, 0, 0)
+    );
+    // One that never gets any ends all the same.
+    mounted.remount("ro");
+    let other = WorkerOptions::to_file(folder.path().join("other.tla"));
+    let totals = Worker::start(&program.timeline, &other)
+        .unwrap()
+        .stop()
+        .unwrap();
+    assert_eq!((totals.events, totals.bytes), (0, 0));
 }

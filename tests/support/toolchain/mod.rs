@@ -62,6 +62,8 @@ pub fn built() -> &'static Built {
         let header_before = read();
         let dir = own_dir();
         build(&dir);
+        let mut worker = cargo_build("timeline-worker-ffi", "--lib", &dir);
+        succeed(&mut worker, "cargo itself");
         Built {
             dir,
             header_before,

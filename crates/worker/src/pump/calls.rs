@@ -66,7 +66,7 @@ impl Pump {
     /// recorded is written, or has arrived if it is sent.
     pub fn write(&mut self) -> bool {
         match &self.stage {
-            Some(PumpStage::Former(_) | PumpStage::Question(..)) => false,
+            Some(PumpStage::Room(_) | PumpStage::Former(_) | PumpStage::Question(..)) => false,
             _ => self.ask(|recorder| recorder.flush()).unwrap_or(true),
         }
     }
@@ -114,7 +114,7 @@ impl Pump {
     pub fn finish(&mut self, is_durable: bool) -> Result<Totals> {
         self.refuse_child()?;
         let output = match self.stage.take() {
-            None => return Ok(self.totals),
+            None | Some(PumpStage::Room(_)) => return Ok(self.totals),
             Some(PumpStage::Recording(run, subject)) => self.close(run, subject, is_durable),
             Some(
                 PumpStage::Former(output)

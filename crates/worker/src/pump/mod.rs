@@ -4,9 +4,11 @@
 //! pump asks the output first. It records the rest of the run before, if that is still there and
 //! concerns the archive, and then its own.
 //!
-//! calls.rs makes steps for a time, and state.rs says what came of them.
+//! room.rs opens the output as soon as there is room for it. calls.rs makes steps for a time, and
+//! state.rs says what came of them.
 
 mod calls;
+mod room;
 mod state;
 
 use std::sync::Arc;
@@ -17,13 +19,15 @@ use timeline_archive::{ArchiveOutput, Form, Preamble, Recorder, Totals};
 use crate::error::{Error, Result};
 use crate::options::WorkerOptions;
 use crate::run::{EventChoice, RunRecording};
+use room::RoomWait;
 
 /// The part of the ring that may wait while the output is waited for.
 const PART: u64 = 4;
 
 /// What a step of a [`Pump`] did.
 pub enum PumpStep {
-    /// Nothing yet: another machine has still to say how far the run is recorded there.
+    /// Nothing yet: there is no room to begin, or another machine has still to say how far the run
+    /// is recorded there.
     Waiting,
     /// It began to record a run, or began anew after [`PumpStep::CutOff`].
     Begun,
@@ -39,6 +43,8 @@ pub enum PumpStep {
 
 /// Where a pump is.
 enum PumpStage {
+    /// There is no room to open the output.
+    Room(Box<RoomWait>),
     /// Whether the run before is to be recorded has to be asked.
     Former(Box<ArchiveOutput>),
     /// How far a run is recorded has to be asked.
@@ -98,7 +104,7 @@ pub struct Pump {
     at: Arc<Attached>,
     /// The run right before it, if that is known.
     before: Option<Arc<Attached>>,
-    /// None only while a step is made.
+    /// None only while a step is made, or if the output could not be opened in the end.
     stage: Option<PumpStage>,
     /// The results of the recorders that have ended.
     totals: Totals,
@@ -110,7 +116,8 @@ pub struct Pump {
 impl Pump {
     /// Records a timeline of this process. An archive that has a part of this run is continued.
     /// What the ring of the last run still has that the archive lacks is recorded before, so that
-    /// nothing of a program that was killed is lost if it starts again.
+    /// nothing of a program that was killed is lost if it starts again. If the disk is full or
+    /// read-only, it waits until that is over, also before it begins.
     ///
     /// # Errors
     /// `BadOption`; those of [`ArchiveOutput::open`]; `OtherRing` if the archive is of another
@@ -124,8 +131,11 @@ impl Pump {
     /// # Errors
     /// Those of [`Pump::start`].
     pub fn record(at: Attached, options: &WorkerOptions) -> Result<Pump> {
-        let output = options.output()?;
-        let mut pump = Pump::new(output, Arc::new(at), options.form, None);
+        let stage = match RoomWait::open(options.clone())? {
+            Ok(output) => PumpStage::Former(output),
+            Err(wait) => PumpStage::Room(wait),
+        };
+        let mut pump = Pump::at_stage(stage, Arc::new(at), options.form, None);
         if options.is_local() {
             // What is wrong with an archive is told at once.
             pump.step()?;
@@ -141,6 +151,15 @@ impl Pump {
         form: Form,
         choice: Option<Arc<dyn EventChoice>>,
     ) -> Pump {
+        Pump::at_stage(PumpStage::Former(Box::new(output)), at, form, choice)
+    }
+
+    fn at_stage(
+        stage: PumpStage,
+        at: Arc<Attached>,
+        form: Form,
+        choice: Option<Arc<dyn EventChoice>>,
+    ) -> Pump {
         Pump {
             process: std::process::id(),
             form,
@@ -148,7 +167,7 @@ impl Pump {
             before: at.former().map(Arc::new),
             most_unread: at.info().entries / PART,
             at,
-            stage: Some(PumpStage::Former(Box::new(output))),
+            stage: Some(stage),
             totals: Totals::default(),
             gap: None,
         }
@@ -184,6 +203,7 @@ impl Pump {
         loop {
             let step = match self.stage.take() {
                 None => return Ok(PumpStep::Idle),
+                Some(PumpStage::Room(wait)) => self.open(wait),
                 Some(PumpStage::Former(output)) => self.ask_for_former(output),
                 Some(PumpStage::Question(output, subject)) => self.begin(output, subject),
                 Some(PumpStage::Recording(run, subject)) => {
@@ -198,6 +218,16 @@ impl Pump {
                 return Ok(step);
             }
         }
+    }
+
+    /// Opens the output, if there is room for it by now.
+    fn open(&mut self, wait: Box<RoomWait>) -> Result<Option<PumpStep>> {
+        let (stage, step) = match wait.again()? {
+            Ok(output) => (PumpStage::Former(output), None),
+            Err(wait) => (PumpStage::Room(wait), Some(PumpStep::Waiting)),
+        };
+        self.stage = Some(stage);
+        Ok(step)
     }
 
     /// Finds out whether the run before is to be recorded, too.

@@ -50,6 +50,7 @@ impl Pump {
     pub fn trouble(&mut self) -> Option<&OutputTrouble> {
         match &mut self.stage {
             None => None,
+            Some(PumpStage::Room(wait)) => Some(wait.trouble()),
             Some(PumpStage::Recording(run, _)) => run.trouble(),
             Some(
                 PumpStage::Former(output)
@@ -73,13 +74,15 @@ impl Pump {
         self.ask(|recorder| recorder.is_full()).unwrap_or(false)
     }
 
-    /// Whether nothing will ever be written again: see [`Recorder::is_over`].
+    /// Whether nothing will ever be written again: see
+    /// [`Recorder::is_over`](timeline_archive::Recorder::is_over).
     pub fn is_over(&mut self) -> bool {
         match &mut self.stage {
             Some(PumpStage::Recording(run, _)) => {
                 run.with(|recorder| recorder.is_over()).unwrap_or(true)
             }
             Some(PumpStage::Former(output) | PumpStage::Question(output, _)) => output.is_over(),
+            Some(PumpStage::Room(_)) => false,
             Some(PumpStage::Ended(_)) | None => true,
         }
     }

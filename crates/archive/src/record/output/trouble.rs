@@ -33,7 +33,7 @@ impl OutputTrouble {
     }
 
     /// The same, for an error of the library or of archives.
-    pub(super) fn of(doing: &'static str, path: &Path, error: Error) -> OutputTrouble {
+    pub fn of(doing: &'static str, path: &Path, error: Error) -> OutputTrouble {
         let error = match error {
             Error::Timeline(timeline::Error::Io { source, .. }) => source,
             other => io::Error::other(other),
