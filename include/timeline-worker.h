@@ -192,7 +192,7 @@ timeline_status_t timeline_worker_option(struct timeline_worker_options_t *optio
  * untouched when the call fails.
  *
  * A recording to a file has begun when this returns, so that all that is wrong with the file is an
- * error here. That takes the time to hash the program, some 2 ms a megabyte.
+ * error here. That takes the time to read and hash the file of the program.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_END` if nobody says where to record to; `TIMELINE_E_ARGUMENT`
  * for options that contradict themselves, or a file that is something else than an archive of this

@@ -127,7 +127,7 @@ impl Worker {
     /// ring of the last run still has that the archive lacks is recorded before.
     ///
     /// If it records to a file, it begins before this returns, so that all that is wrong with the
-    /// file is an error here. That takes the time to hash the program, some 2 ms a megabyte.
+    /// file is an error here. That takes the time to read and hash the file of the program.
     ///
     /// # Errors
     /// Those of [`Pump::start`]; `Thread` if the system gives no thread.

@@ -7,6 +7,8 @@ use super::LONG;
 use crate::command::eventually;
 use crate::store::place::{Place, Program, assert_same, events, traces};
 use crate::store::{own_address, receiving};
+use crate::support::toolchain::programs::{Link, compile};
+use crate::support::toolchain::{C99, cc, limited, succeed};
 
 #[test]
 fn a_store_has_all_that_was_flushed_and_all_at_the_end() {
@@ -74,4 +76,25 @@ fn a_worker_waits_for_a_store_and_outlives_its_end() {
     let trace = traces(folder.path());
     assert_eq!(trace.len(), 1);
     assert_same(&events(&trace[0]), &program.recorded_here(), "all");
+}
+
+/// It is stopped by the end of its program alone, and a second program sends to a run of its own.
+#[test]
+fn a_program_in_c_sends_to_the_store_that_its_environment_names() {
+    let place = Place::new();
+    let folder = tempfile::tempdir().unwrap();
+    let sources = ["tests/c/worker.c"];
+    let program = compile(cc(), C99, &sources, Link::Worker, folder.path());
+    for runs in 1..3 {
+        let own = tempfile::tempdir().unwrap();
+        let mut command = limited(&program);
+        command.env("TIMELINE_TO", place.address.to_string());
+        succeed(command.arg(own.path()).arg("environment"), "coreutils");
+        let traces = place.traces();
+        assert_eq!(traces.len(), runs);
+        for trace in traces {
+            let numbers: Vec<_> = events(&trace).iter().map(|event| event.args[0]).collect();
+            assert_eq!(numbers, (0..400).collect::<Vec<_>>(), "{}", trace.display());
+        }
+    }
 }
