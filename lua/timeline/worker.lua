@@ -35,6 +35,8 @@ local function nanoseconds(seconds) return math.floor((seconds or 0) * 1e9 + 0.5
 local OPTIONS = {
    file = { is_text, "a path in a string" }, store = { is_text, "HOST or HOST:PORT in a string" },
    labels = { is_text, "NAME=VALUE,NAME=VALUE in a string" },
+   fingerprint = { is_text, "the fingerprint of a certificate in a string" },
+   token_file = { is_text, "a path in a string" },
    rotate_size = { is_size, "a positive number of bytes" }, keep_size = { is_size, "a positive number of bytes" },
    buffer = { is_size, "a positive number of bytes" },
    rotate_every = { check.is_duration, "a positive number of seconds" },
@@ -54,7 +56,8 @@ local function options_of(given)
       end
    end
    return ffi.new("timeline_worker_options_t", {
-      file = given.file, store = given.store, labels = given.labels, rotate_size = given.rotate_size or 0,
+      file = given.file, store = given.store, labels = given.labels,
+      fingerprint = given.fingerprint, token_file = given.token_file, rotate_size = given.rotate_size or 0,
       rotate_every_ns = nanoseconds(given.rotate_every), keep_size = given.keep_size or 0,
       buffer = given.buffer or 0, acknowledge = given.acknowledge and ACKNOWLEDGE[given.acknowledge] or 0,
       without_thread = given.thread == false, shortest_wait_ns = nanoseconds(given.shortest_wait),

@@ -2,13 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use timeline::dump::printable;
 use timeline_net::{Fingerprint, StoreToken, StoreTrust};
 
 use crate::failure::{Failure, Result};
-
-/// Names the token in the environment, where no file is given.
-const TOKEN: &str = "TIMELINE_TOKEN";
 
 /// How a store is known, and by what it knows this side.
 #[derive(clap::Args)]
@@ -79,10 +75,6 @@ pub fn tokens(file: Option<&Path>) -> Result<Vec<StoreToken>> {
             Failure::Message(format!("cannot use the tokens in {path}: {error}"))
         });
     }
-    let Some(text) = std::env::var_os(TOKEN).filter(|text| !text.is_empty()) else {
-        return Ok(Vec::new());
-    };
-    let token = StoreToken::parse(&text.to_string_lossy());
-    let token = token.map_err(|what| Failure::Message(format!("{TOKEN}: {}", printable(&what))));
-    Ok(vec![token?])
+    let token = StoreToken::from_environment().map_err(Failure::Message)?;
+    Ok(token.into_iter().collect())
 }

@@ -7,7 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use subtle::ConstantTimeEq;
+use timeline::internal::variable;
 
+/// Names the token in the environment.
+const VARIABLE: &str = "TIMELINE_TOKEN";
 /// The fewest and the most characters of a token.
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 /// Most bytes of a file of tokens.
@@ -45,6 +48,18 @@ impl StoreToken {
                 }
             )),
         }
+    }
+
+    /// The one in the variable `TIMELINE_TOKEN`, if it is set. A program that has more rights than
+    /// who started it does not read it.
+    ///
+    /// # Errors
+    /// If it is no token.
+    pub fn from_environment() -> Result<Option<StoreToken>, String> {
+        let text = variable(VARIABLE).filter(|text| !text.is_empty());
+        let token = text.map(|text| StoreToken::parse(&text.to_string_lossy()));
+        let token = token.transpose();
+        token.map_err(|what| format!("{VARIABLE}: {what}"))
     }
 
     /// What came over a connection.

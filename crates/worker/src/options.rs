@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use timeline_archive::MAX_METADATA;
 use timeline_archive::{ArchiveOutput, Form, Keeping};
-use timeline_net::{Acknowledge, MAX_METADATA, PORT, Sender, SenderOptions, to_connect_to};
+use timeline_net::{PORT, Sender, SenderOptions, StoreToken, StoreTrust, to_connect_to};
 
 use crate::error::{Error, Result};
 use crate::pause::Pause;
@@ -12,11 +13,8 @@ use crate::pause::Pause;
 /// The smallest limit of a file: each repeats the definitions and strings of its events.
 const LEAST_FILE: u64 = 64 << 10;
 
-/// Most bytes that wait for an answer of a store, if no others are given.
-const BUFFER: usize = 64 << 20;
-
 /// Where a recording goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum WorkerDestination {
     /// A file, or a directory of numbered files: see [`ArchiveOutput::open`].
     File(PathBuf),
@@ -37,7 +35,7 @@ pub enum WorkerDestination {
 ///     ..Keeping::default()
 /// };
 /// let options = WorkerOptions::to_file("flights/").keeping(keeping);
-/// assert_eq!(options.destination, WorkerDestination::File("flights/".into()));
+/// assert!(matches!(options.destination, WorkerDestination::File(_)));
 /// let options = WorkerOptions::to_store("db1")?.label("service", "db");
 /// let to = options.destination;
 /// assert!(matches!(to, WorkerDestination::Store(sender) if sender.address == "db1:1980"));
@@ -66,19 +64,20 @@ impl WorkerOptions {
     }
 
     /// Sends to a store at `HOST` or `HOST:PORT`; the port is 1980 if none is given. At most 64 MiB
-    /// wait for its answers; behind that, events stay in the ring. It is tried for ever.
+    /// wait for its answers; behind that, events stay in the ring. It is tried for ever. A store on
+    /// another machine is believed if [`StoreTrust::KnownStores`] knows it, and is told the token of
+    /// the variable `TIMELINE_TOKEN`, if it is set.
     ///
     /// # Errors
-    /// `BadOption` if this is no address. The name is looked up later, and again after each
+    /// `BadOption` if this is no address, or the variable no token. The name is looked up later, and again after each
     /// failure.
     pub fn to_store(address: &str) -> Result<WorkerOptions> {
         let address = to_connect_to(address, PORT).map_err(|why| Error::option("address", why))?;
+        let token = StoreToken::from_environment().map_err(|why| Error::option("token", why))?;
         let sender = SenderOptions {
             address,
-            buffer: BUFFER,
-            acknowledge: Acknowledge::default(),
-            patience: None,
-            metadata: Vec::new(),
+            token,
+            ..SenderOptions::default()
         };
         Ok(WorkerOptions::to(WorkerDestination::Store(sender)))
     }
@@ -104,6 +103,16 @@ impl WorkerOptions {
     #[must_use]
     pub fn label(mut self, name: &str, value: &str) -> WorkerOptions {
         self.labels.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets by what the store is known, and the token by which it knows this program, if there is
+    /// one. Of a file, nothing changes.
+    #[must_use]
+    pub fn access(mut self, trust: StoreTrust, token: Option<StoreToken>) -> WorkerOptions {
+        if let WorkerDestination::Store(sender) = &mut self.destination {
+            (sender.trust, sender.token) = (trust, token);
+        }
         self
     }
 

@@ -3,7 +3,7 @@ use crate::convert::{exclusive, path, shared, text};
 use crate::error::{CallFailure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
 use std::ffi::c_char;
 use std::time::Duration;
-use timeline_net::Acknowledge;
+use timeline_net::{Acknowledge, Fingerprint, StoreToken, StoreTrust};
 use worker_core::{Error, Pause, WorkerDestination, WorkerOptions};
 
 /// A store tells when the events are in its file.
@@ -48,6 +48,12 @@ pub struct timeline_worker_options_t {
     pub without_thread: bool,
     /// For a store: what it keeps with the recording, as `NAME=VALUE,NAME=VALUE`; or NULL.
     pub labels: *const c_char,
+    /// For a store on another machine: the fingerprint of its certificate, as the store printed it;
+    /// or NULL. Then `~/.config/timeline/stores` has to name it.
+    pub fingerprint: *const c_char,
+    /// For a store: a file with the token that it asks for; or NULL. Then it is the one in the
+    /// variable `TIMELINE_TOKEN`, if that is set.
+    pub token_file: *const c_char,
     /// How long the thread waits at least and at most before it looks into the ring again, in
     /// nanoseconds; 0: 1 and 50 milliseconds. It waits longer as long as nothing is logged. What is
     /// logged in the longest of these times has to fit in the ring.
@@ -130,6 +136,8 @@ pub(crate) unsafe fn options_of(
     options.keeping.rotate_every = given_number(given.rotate_every_ns).map(Duration::from_nanos);
     options.keeping.keep_size = given_number(given.keep_size);
     tell_sender(&mut options, given)?;
+    // SAFETY: the contract of this function.
+    unsafe { tell_access(&mut options, given)? };
     if !given.labels.is_null() {
         // SAFETY: the contract of this function.
         options.labels = labels(unsafe { text(given.labels, "labels")? })?;
@@ -164,6 +172,34 @@ fn tell_sender(
         if let Some(buffer) = given_number(given.buffer) {
             sender.buffer = usize::try_from(buffer).unwrap_or(usize::MAX);
         }
+    }
+    Ok(())
+}
+
+/// Tells the sender by what the store is known, and the other way round.
+///
+/// # Safety
+/// The texts are NULL or NUL-terminated strings.
+unsafe fn tell_access(
+    options: &mut WorkerOptions,
+    given: &timeline_worker_options_t,
+) -> Result<(), CallFailure> {
+    let WorkerDestination::Store(sender) = &mut options.destination else {
+        return Ok(());
+    };
+    if !given.fingerprint.is_null() {
+        // SAFETY: the contract of this function.
+        let name = unsafe { text(given.fingerprint, "fingerprint")? };
+        let name = name.parse::<Fingerprint>();
+        let name = name.map_err(|why| CallFailure::argument(format!("fingerprint: {why}")))?;
+        sender.trust = StoreTrust::Fingerprint(name);
+    }
+    if !given.token_file.is_null() {
+        // SAFETY: the contract of this function.
+        let file = unsafe { path(given.token_file, "token_file")? };
+        let tokens = StoreToken::read_file(file);
+        let tokens = tokens.map_err(|why| CallFailure::argument(format!("token_file: {why}")))?;
+        sender.token = tokens.into_iter().next();
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! A worker sends to a store what a program logs.
 
 use nix::sys::signal::Signal;
+use timeline_net::StoreToken;
 use timeline_worker::{Worker, WorkerOptions};
 
 use super::LONG;
@@ -78,17 +79,25 @@ fn a_worker_waits_for_a_store_and_outlives_its_end() {
     assert_same(&events(&trace[0]), &program.recorded_here(), "all");
 }
 
-/// It is stopped by the end of its program alone, and a second program sends to a run of its own.
+/// The store is another one's: it asks for a token, and is known by its certificate. The worker is
+/// stopped by the end of its program alone, and a second program sends to a run of its own.
 #[test]
 fn a_program_in_c_sends_to_the_store_that_its_environment_names() {
-    let place = Place::new();
+    let token = "correct-horse-battery-staple";
+    let place = Place::with(|store| store.tokens = vec![StoreToken::parse(token).unwrap()]);
     let folder = tempfile::tempdir().unwrap();
+    let known = format!("{} {}\n", place.address, place.fingerprint);
+    std::fs::create_dir(folder.path().join("timeline")).unwrap();
+    std::fs::write(folder.path().join("timeline/stores"), known).unwrap();
     let sources = ["tests/c/worker.c"];
     let program = compile(cc(), C99, &sources, Link::Worker, folder.path());
     for runs in 1..3 {
         let own = tempfile::tempdir().unwrap();
         let mut command = limited(&program);
         command.env("TIMELINE_TO", place.address.to_string());
+        command
+            .env("TIMELINE_TOKEN", token)
+            .env("XDG_CONFIG_HOME", folder.path());
         succeed(command.arg(own.path()).arg("environment"), "coreutils");
         let traces = place.traces();
         assert_eq!(traces.len(), runs);

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use timeline::internal::variable;
+
 use super::Fingerprint;
 
 /// A file with a line for each store: its address, and the fingerprint of its certificate. Empty
@@ -17,9 +19,9 @@ pub struct KnownStores(PathBuf);
 
 impl KnownStores {
     /// That of this user: `timeline/stores` below `$XDG_CONFIG_HOME`, or below `~/.config`. `None`
-    /// if the environment names neither.
+    /// if the environment names neither, or if the program has more rights than who started it.
     pub fn of_user() -> Option<KnownStores> {
-        let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let named = |name| variable(name).filter(|value| !value.is_empty());
         let config = named("XDG_CONFIG_HOME").map(PathBuf::from);
         let config = config.filter(|path| path.is_absolute());
         let config = config.or_else(|| Some(Path::new(&named("HOME")?).join(".config")))?;
