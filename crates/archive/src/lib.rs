@@ -61,6 +61,7 @@ pub use read::open::archive::Archive;
 pub use read::open::outline::Outline;
 pub use read::order::events::{ArchiveEvents, UnitReader};
 pub use read::order::follow::ArchiveFollow;
+pub use read::order::inflow::ArchiveInflow;
 pub use read::order::recorded_event::{
     EventText, InFile, RecordedDefinition, RecordedEvent, RecordedThread,
 };

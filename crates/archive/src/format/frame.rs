@@ -167,6 +167,8 @@ pub struct Frames<'a> {
     sums: Sums,
     /// Whether all frames are known to be whole.
     is_whole: bool,
+    /// See [`Frames::unsure`].
+    unsure: Option<usize>,
 }
 
 impl<'a> Frames<'a> {
@@ -178,7 +180,14 @@ impl<'a> Frames<'a> {
             next: None,
             sums: Sums::new(),
             is_whole: false,
+            unsure: None,
         }
+    }
+
+    /// The first place in the part that was given last, if that is damage, where a frame may begin
+    /// that ends behind these bytes.
+    pub fn unsure(&self) -> Option<usize> {
+        self.unsure
     }
 
     /// The frames of bytes that are whole frames and nothing else: their checksums were compared
@@ -192,9 +201,17 @@ impl<'a> Frames<'a> {
 
     /// The record of the frame at `at`, if a whole one is there, and its checksum.
     fn record_at(&mut self, at: usize) -> Option<(Range<usize>, u32)> {
-        let (record, stated) = head(self.bytes.get(at..)?)?;
+        let bytes = self.bytes.get(at..)?;
+        let Some((record, stated)) = head(bytes) else {
+            self.unsure = self.unsure.or(may_begin(bytes).then_some(at));
+            return None;
+        };
         let (start, end) = (at + record.start, at.checked_add(record.end)?);
-        if record.len() > MAX_RECORD || end > self.bytes.len() {
+        if record.len() > MAX_RECORD {
+            return None;
+        }
+        if end > self.bytes.len() {
+            self.unsure = self.unsure.or(Some(at));
             return None;
         }
         let is_whole = self.is_whole || self.sums.of(self.bytes, start..end) == stated;
@@ -222,6 +239,7 @@ impl<'a> Iterator for Frames<'a> {
         if start == self.bytes.len() {
             return None;
         }
+        self.unsure = None;
         let mut at = start;
         loop {
             if let Some(record) = self.record_at(at) {

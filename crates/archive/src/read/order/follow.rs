@@ -17,17 +17,9 @@ use timeline::internal::files::open_to_read;
 use crate::error::{Error, Result};
 use crate::format::file_name::file_number;
 use crate::format::frame::Part;
-use crate::format::record::{Record, decode};
 use crate::read::file::bytes::{FRAME, ScanItem, WINDOW, files_of, scan_while};
-use crate::read::loss::breaks::{BreakKind, begins_run, missing};
-use crate::read::loss::gaps::Gaps;
 use crate::read::open::archive::Archive;
-use crate::read::open::decode::Decoder;
-use crate::read::order::new_events::{AppendCoverage, take_events};
-use crate::read::texts::names::Names;
-use crate::read::units::form::DecodedEvent;
-use crate::read::units::important_numbers::ImportantNumbers;
-use crate::read::units::ordered::OrderedEvent;
+use crate::read::order::intake::FrameIntake;
 
 /// About how many bytes of events are read at once.
 const AT_ONCE: usize = 64 << 20;
@@ -44,8 +36,7 @@ pub fn is_recorded(file: &File) -> bool {
 
 /// Continues to read where [`Archive::open`] stopped; see [`Archive::follow`].
 pub struct ArchiveFollow<'a> {
-    names: &'a Names,
-    decoder: Decoder<'a, OrderedEvent>,
+    intake: FrameIntake<'a>,
     /// The directory of rotated files.
     folder: Option<PathBuf>,
     path: PathBuf,
@@ -56,14 +47,8 @@ pub struct ArchiveFollow<'a> {
     at: usize,
     /// The length of the file when it was last checked.
     length: usize,
-    batch: Vec<OrderedEvent>,
-    gaps: Gaps,
-    seen: ImportantNumbers,
-    holes: AppendCoverage,
     /// See [`AT_ONCE`].
     at_once: usize,
-    missed_unknown: u64,
-    damaged: u64,
     removed: u64,
 }
 
@@ -95,22 +80,15 @@ impl Archive {
             None => file.try_clone(),
         };
         Ok(ArchiveFollow {
-            names: self.names(),
-            decoder: self.decoder(),
+            intake: FrameIntake::behind(self),
             folder: self.folder().cloned(),
             path: path.to_path_buf(),
             file,
             held: held.map_err(fail)?,
             at: self.whole().saturating_sub(start),
             length: 0,
-            batch: Vec::new(),
-            gaps: self.gaps().clone(),
-            seen: self.seen().clone(),
             at_once: AT_ONCE,
-            missed_unknown: 0,
-            damaged: 0,
             removed: 0,
-            holes: AppendCoverage::behind(self),
         })
     }
 }
@@ -130,12 +108,12 @@ impl ArchiveFollow<'_> {
     /// The number of places, in what was read, where it is not known how much is missing; see
     /// [`Archive::missed_unknown`].
     pub fn missed_unknown(&self) -> u64 {
-        self.missed_unknown
+        self.intake.missed_unknown()
     }
 
     /// The number of bytes that were read and belong to no whole frame.
     pub fn damaged(&self) -> u64 {
-        self.damaged
+        self.intake.damaged()
     }
 
     /// The number of files that the recorder removed before they were read, to keep the size of the
@@ -147,7 +125,7 @@ impl ArchiveFollow<'_> {
     /// The number of entries, in what was read, that are gone with a frame or a file: see
     /// [`Archive::holes`].
     pub fn gone(&self) -> u64 {
-        self.holes.gone
+        self.intake.gone()
     }
 
     /// Appends the events that were recorded since the last call to `out`: the important ones
@@ -164,7 +142,7 @@ impl ArchiveFollow<'_> {
             let before = self.at;
             let missed = self.read()?;
             if self.at != before {
-                self.sort(out);
+                self.intake.give(out);
                 if missed > 0 || out.len() > known {
                     return Ok(missed);
                 }
@@ -177,7 +155,7 @@ impl ArchiveFollow<'_> {
             };
             let missed = self.read()?;
             if self.at == before {
-                self.damaged += self.length.saturating_sub(self.at) as u64;
+                let rest = self.length.saturating_sub(self.at);
                 self.file = match open_to_read(&next) {
                     Ok(file) => file,
                     // The recorder has removed it meanwhile, so there is another file after it.
@@ -185,14 +163,15 @@ impl ArchiveFollow<'_> {
                     Err(error) => return Err(Error::io("open", &next, error)),
                 };
                 let removed = between(&self.path, &next);
-                if removed > 0 || self.length > self.at {
-                    self.holes.pass();
+                self.intake.damage(rest);
+                if removed > 0 {
+                    self.intake.pass();
                 }
                 self.removed += removed;
                 (self.path, self.at, self.length) = (next, 0, 0);
                 continue;
             }
-            self.sort(out);
+            self.intake.give(out);
             return Ok(missed);
         }
     }
@@ -204,48 +183,18 @@ impl ArchiveFollow<'_> {
         let Some(end) = self.new_end(length) else {
             return Ok(0);
         };
-        let (mut missed, mut damaged, mut at) = (0u64, 0, self.at);
-        let (decoder, batch, names) = (&mut self.decoder, &mut self.batch, self.names);
-        let (gaps, seen) = (&mut self.gaps, &mut self.seen);
-        let holes = &mut self.holes;
-        let (mut bytes, mut unknown) = (0, 0);
+        let (mut missed, mut bytes, mut at) = (0u64, 0, self.at);
+        let (intake, at_once) = (&mut self.intake, self.at_once);
         let each = |found: ScanItem| {
             let ScanItem::Part(Part::Frame { place, record, .. }) = found else {
                 return true;
             };
-            if place.start > at {
-                damaged += (place.start - at) as u64;
-                holes.pass();
-            }
+            intake.damage(place.start - at);
             at = place.end;
-            match decode(record, decoder.single()) {
-                Some(Record::Missed(record)) => {
-                    gaps.take(&record);
-                    holes.miss(|coverage| coverage.missed(&record, place.start));
-                    if let Some(what) = missing(&record) {
-                        holes.meet(what);
-                    }
-                    match record.count {
-                        Some(count) => missed = missed.saturating_add(count),
-                        None => unknown += 1,
-                    }
-                }
-                Some(events @ (Record::Event | Record::Block(_))) => {
-                    let told = (&mut *holes, &mut *gaps, &mut *seen);
-                    bytes += take_events(events, place.start, (decoder, batch), told);
-                }
-                Some(naming) => {
-                    if begins_run(&naming, &mut holes.run) {
-                        holes.meet(BreakKind::Run);
-                    }
-                    names.take(naming);
-                }
-                None => {
-                    damaged += place.len() as u64;
-                    holes.pass();
-                }
-            }
-            bytes < self.at_once
+            let taken = intake.take(record, place);
+            missed = missed.saturating_add(taken.missed);
+            bytes += taken.bytes;
+            bytes < at_once
         };
         let scanned = scan_while(&self.file, self.at..end, (WINDOW, FRAME), each);
         if bytes >= self.at_once {
@@ -262,12 +211,9 @@ impl ArchiveFollow<'_> {
         } else if at == self.at && end < length {
             // No frame begins in these bytes, except perhaps one that ends after them.
             at = end - FRAME;
-            damaged += (at - self.at) as u64;
-            self.holes.pass();
+            self.intake.damage(at - self.at);
         }
         self.at = at;
-        self.damaged += damaged;
-        self.missed_unknown += unknown;
         Ok(missed)
     }
 
@@ -280,7 +226,7 @@ impl ArchiveFollow<'_> {
         if length < self.at {
             // A recorder began the file again, because it had only a preamble.
             (self.at, self.length) = (0, 0);
-            self.holes.pass();
+            self.intake.pass();
         }
         if length == self.length || length == self.at {
             return None;
@@ -291,18 +237,6 @@ impl ArchiveFollow<'_> {
             self.length = length;
         }
         Some(end)
-    }
-
-    /// Appends the events that were read to `out`, sorted by time.
-    fn sort(&mut self, out: &mut Vec<Event>) {
-        let ring = |ordered: &OrderedEvent| ordered.moment().2;
-        let one_ring = self.batch.iter().all(|p| ring(p) == ring(&self.batch[0]));
-        self.batch.sort_by_key(|ordered| {
-            let (unix, ticks, ring, lane, number) = ordered.moment();
-            let unix = if one_ring { 0 } else { unix };
-            (!ordered.event.important, unix, ticks, ring, lane, number)
-        });
-        out.extend(self.batch.drain(..).map(|ordered| ordered.event));
     }
 
     /// The file after the present one, if the recorder has begun it.
@@ -336,6 +270,7 @@ mod tests {
     use super::*;
     use crate::format::event::RawEvent;
     use crate::read::open::samples::{are_alike, chain, chain_of, changes, frames, runs};
+    use crate::read::units::ordered::OrderedEvent;
     use crate::write::writer::{Form, Writer};
 
     /// An archive whose events have these numbers.

@@ -1,0 +1,237 @@
+//! Reads an archive that comes as bytes, piece by piece: through a pipe or over a connection.
+
+use timeline::Event;
+
+use crate::format::frame::{self, Frames, MAX_RECORD, Part};
+use crate::read::file::bytes::FRAME;
+use crate::read::open::archive::Archive;
+use crate::read::order::intake::FrameIntake;
+
+/// Bytes in which frames are looked for, whatever became of the last search.
+const ENOUGH: usize = 2 * FRAME;
+
+/// Takes the bytes of an archive as they come, and gives its events; see [`Archive::inflow`].
+///
+/// It keeps the bytes from which no frame was made yet: at most a frame, or 32 MiB behind damage.
+pub struct ArchiveInflow<'a> {
+    intake: FrameIntake<'a>,
+    /// Bytes that came, from the first one that was not taken yet.
+    waiting: Vec<u8>,
+    /// The place of that one among all bytes.
+    at: usize,
+    /// How many must wait before frames are looked for behind damage. Each search takes time in
+    /// proportion to what waits, so the next one waits for as much again.
+    searched: usize,
+}
+
+impl Archive {
+    /// Goes on with bytes that come behind those of the archive, which is empty as a rule.
+    ///
+    /// # Example
+    /// ```
+    /// use timeline_archive::{Archive, Form, RawEvent, Writer};
+    ///
+    /// let mut file = Vec::new();
+    /// let mut writer = Writer::new(&mut file, 7, Form::Blocks);
+    /// writer.event(&RawEvent { args: vec![42], ..RawEvent::default() })?;
+    /// writer.flush()?;
+    ///
+    /// let archive = Archive::from_bytes([]);
+    /// let (mut inflow, mut events) = (archive.inflow(), Vec::new());
+    /// for piece in file.chunks(10) {
+    ///     inflow.receive(piece);
+    ///     inflow.poll(&mut events);
+    /// }
+    /// assert_eq!(events[0].args[0], 42);
+    /// assert_eq!(inflow.waiting(), 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inflow(&self) -> ArchiveInflow<'_> {
+        ArchiveInflow {
+            intake: FrameIntake::behind(self),
+            waiting: Vec::new(),
+            at: self.bytes().len(),
+            searched: 0,
+        }
+    }
+}
+
+impl ArchiveInflow<'_> {
+    /// Takes the next bytes. What they say is given by the next poll.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        self.waiting.extend_from_slice(bytes);
+    }
+
+    /// Appends the events of the frames that are whole by now to `out`: the important ones first,
+    /// then the others, each sorted by time. Returns how many entries they say were missed.
+    pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
+        self.read(false, out)
+    }
+
+    /// The same when no more bytes come: what waits and is no frame is damage.
+    pub fn end(&mut self, out: &mut Vec<Event>) -> u64 {
+        self.read(true, out)
+    }
+
+    /// How many bytes wait for others.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The number of places, in what was read, where it is not known how much is missing; see
+    /// [`Archive::missed_unknown`].
+    pub fn missed_unknown(&self) -> u64 {
+        self.intake.missed_unknown()
+    }
+
+    /// The number of bytes that belong to no whole frame.
+    pub fn damaged(&self) -> u64 {
+        self.intake.damaged()
+    }
+
+    /// The number of entries that are gone with a frame: see [`Archive::holes`].
+    pub fn gone(&self) -> u64 {
+        self.intake.gone()
+    }
+
+    fn read(&mut self, is_end: bool, out: &mut Vec<Event>) -> u64 {
+        let (mut used, mut missed) = (0, 0u64);
+        loop {
+            let rest = &self.waiting[used..];
+            let (intake, base) = (&mut self.intake, self.at + used);
+            match frame::first(rest, MAX_RECORD) {
+                Ok(Some(record)) => {
+                    let place = base..base + record.end;
+                    missed =
+                        missed.saturating_add(intake.take(&rest[record.clone()], place).missed);
+                    used += record.end;
+                    self.searched = 0;
+                }
+                Ok(None) if !is_end || rest.is_empty() => break,
+                Err(_) if !is_end && rest.len() < self.searched.min(ENOUGH) => break,
+                _ => {
+                    let (passed, of_frame) = search(intake, rest, base, is_end);
+                    missed = missed.saturating_add(of_frame);
+                    used += passed;
+                    self.searched = 2 * (rest.len() - passed);
+                    if passed == 0 {
+                        break;
+                    }
+                }
+            }
+        }
+        self.waiting.drain(..used);
+        self.at += used;
+        self.intake.give(out);
+        missed
+    }
+}
+
+/// Takes the next damage, up to where a frame may begin that has not come yet, and the frame behind
+/// it. Returns how many bytes that is, and how many entries the frame says were missed.
+fn search(intake: &mut FrameIntake, bytes: &[u8], base: usize, is_end: bool) -> (usize, u64) {
+    let mut parts = Frames::new(bytes);
+    let Some(Part::Damage(damage)) = parts.next() else {
+        return (0, 0);
+    };
+    if let Some(unsure) = parts.unsure().filter(|_| !is_end) {
+        intake.damage(unsure);
+        return (unsure, 0);
+    }
+    intake.damage(damage.end);
+    match parts.next() {
+        Some(Part::Frame { place, record, .. }) => {
+            let (start, end) = (base + place.start, place.end);
+            (end, intake.take(record, start..base + end).missed)
+        }
+        _ => (damage.end, 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use timeline::Order;
+
+    use super::*;
+    use crate::format::frame::Checksum;
+    use crate::read::open::samples::{are_alike, chain, chain_of, changes, frames, runs};
+
+    /// What a reader is given of pieces: its events, and how many bytes belong to no frame.
+    fn inflow(archive: &Archive, pieces: &[&[u8]]) -> (Vec<Event>, u64) {
+        let (mut inflow, mut events) = (archive.inflow(), Vec::new());
+        for piece in pieces {
+            inflow.receive(piece);
+            inflow.poll(&mut events);
+        }
+        inflow.end(&mut events);
+        assert_eq!(inflow.waiting(), 0);
+        (events, inflow.damaged())
+    }
+
+    fn damage_of(archive: &Archive) -> u64 {
+        let places = archive.damage().iter();
+        places.map(|place| place.len() as u64).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn what_comes_in_pieces_is_what_is_read_at_once(
+            runs in runs(),
+            changes in changes(),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let mut bytes = frames(&runs, &changes).concat();
+            prop_assume!(!bytes.is_empty());
+            for (place, with) in flips {
+                let place = place.index(bytes.len());
+                bytes[place] = with;
+            }
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<_> = cuts.windows(2).map(|two| &bytes[two[0]..two[1]]).collect();
+            let growing = Archive::from_bytes([]);
+            let (events, damaged) = inflow(&growing, &pieces);
+            let whole = Archive::from_bytes(bytes.clone());
+            let anew: Vec<Event> = whole.events_by_time(Order::OldestFirst).collect();
+            let (found, anew) = (chain(&events), chain_of(&whole, &anew));
+            prop_assert!(are_alike(&runs, &found, &anew), "{found:?} {anew:?}");
+            prop_assert_eq!(damaged, damage_of(&whole));
+        }
+
+        /// Bytes that claim to be frames, and frames between them.
+        #[test]
+        fn damage_in_pieces_is_the_damage_of_all(
+            parts in prop::collection::vec(prop_oneof![
+                prop::collection::vec(any::<u8>(), 0..40),
+                (0usize..80).prop_map(|length| [
+                    &[0xc1, 0xce, 0, 0, 0, 0, 0xc1, 0xda, 0, length as u8][..],
+                    &[0xc1; 20],
+                ].concat()),
+                prop::collection::vec(any::<u8>(), 0..40).prop_map(|record| {
+                    let mut bytes = Vec::new();
+                    frame::put(&record, &mut Checksum::default(), &mut bytes);
+                    bytes
+                }),
+            ], 0..12),
+            size in 1usize..50,
+        ) {
+            let bytes = parts.concat();
+            let pieces: Vec<_> = bytes.chunks(size).collect();
+            let growing = Archive::from_bytes([]);
+            let (_, damaged) = inflow(&growing, &pieces);
+            let known = Frames::new(&bytes).filter_map(|part| match part {
+                Part::Damage(place) => Some(place.len() as u64),
+                // A record that nobody understands counts as well.
+                Part::Frame { place, record, .. } => {
+                    let mut single = Default::default();
+                    let is_known = crate::format::record::decode(record, &mut single).is_some();
+                    (!is_known).then_some(place.len() as u64)
+                }
+            });
+            prop_assert_eq!(damaged, known.sum::<u64>());
+        }
+    }
+}
