@@ -1,12 +1,13 @@
 //! Durations between events: spans, interval histograms and triggers.
 //!
-//! `percentile` says which value a percentile is, everywhere.
+//! `lack` is what a stream lacks, `percentile` says which value a percentile is, everywhere.
 //! `spans` finds the durations in a stream of events, [`intervals`]
 //! makes histograms of them and reads and writes these as HdrHistogram does, and `plot` draws them.
 //! `triggers` tells when a condition is met. Each module uses only those named before it.
 //!
 //! `testing` is what tests share.
 
+mod lack;
 mod percentile;
 mod spans;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub mod intervals;
 #[cfg(feature = "plots")]
 pub mod plot;
 
+pub use lack::Lack;
 pub use percentile::{percentile, rank};
 pub use spans::{
     Losses, Matcher, Measure, Measurement, Need, NoMeasure, OpenSpan, Series, ThreadKey, ValueUnit,

@@ -1,4 +1,4 @@
-//! Why a log cannot be opened.
+//! Why a log cannot be opened or read.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// A result that fails with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a log cannot be opened.
+/// Why a log cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// It is no timeline that can be read.
@@ -22,6 +22,14 @@ pub enum Error {
         path: PathBuf,
         /// What it looks like.
         found: &'static str,
+    },
+    /// The bytes of an archive that comes cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Bytes {
+        /// The name that was given.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
     },
     /// There is no place for a copy of a timeline.
     #[error("cannot make a directory: {0}")]

@@ -2,15 +2,18 @@
 //!
 //! They are opened in one way and shown in one way. A [`Log`] is opened by its path. A
 //! [`Request`] says which of its events are wanted, and gives a [`Stream`] of them. [`LogMerge`] is
-//! the stream of several logs. What came of reading is an [`Outcome`]. [`DefinitionView`] and
+//! the stream of several logs. A [`LogFollow`] gives the events that come to a log later, and
+//! [`FollowMerge`] makes one stream of several. What came of reading is an [`Outcome`].
+//! [`DefinitionView`] and
 //! [`StackEntry`] say what is known of an event, wherever it is shown. [`json`] is the one
 //! conversion of a value to JSON.
 //!
 //! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
-//! through and counts what is missing before the others; durations/ finds how long spans took.
+//! through and counts what is missing before the others; follow/ follows logs that grow;
+//! durations/ finds how long spans took.
 //! visit.rs gives the events of an archive to a visitor by their columns. event_time.rs says when
 //! an event was logged, programs.rs by which program, unknown_names.rs which names in filters are
-//! nowhere, and error.rs why a log cannot be opened. view/ is what is shown of an event.
+//! nowhere, and error.rs why a log cannot be opened or read. view/ is what is shown of an event.
 //!
 //! # Example
 //! ```
@@ -25,6 +28,7 @@
 mod durations;
 mod error;
 mod event_time;
+mod follow;
 pub mod json;
 mod log;
 mod merge;
@@ -39,6 +43,7 @@ mod visit;
 pub use durations::{DurationRequest, Longest, SpanPairer, each_duration, each_event};
 pub use error::{Error, Result};
 pub use event_time::EventTime;
+pub use follow::{FollowLook, FollowMerge, LogFollow};
 pub use log::{Extent, Holder, Log, begins_like_archive};
 pub use merge::{LogEvent, LogMerge};
 pub use programs::Programs;

@@ -51,13 +51,9 @@ impl<'a> LogMerge<'a> {
             false => request.order,
         };
         let request = Request { order, ..request };
-        let part = |log: &'a Log| Part::new(log, request);
-        let mut merge = LogMerge {
-            parts: logs.into_iter().map(part).collect(),
-            order,
-            left: most.unwrap_or(usize::MAX),
-            newest: None,
-        };
+        let streams = logs.into_iter().map(|log| log.stream(request));
+        let mut merge = LogMerge::of(streams, order);
+        merge.left = most.unwrap_or(usize::MAX);
         if is_from_end {
             let mut newest: Vec<_> = std::iter::from_fn(|| merge.turn()).collect();
             let important = newest.iter().take_while(|one| one.event.important);
@@ -67,6 +63,16 @@ impl<'a> LogMerge<'a> {
             merge.newest = Some(newest.into_iter());
         }
         merge
+    }
+
+    /// What these streams have, each of which is in this order.
+    pub fn of(streams: impl IntoIterator<Item = Stream<'a>>, order: Order) -> LogMerge<'a> {
+        LogMerge {
+            parts: streams.into_iter().map(Part::new).collect(),
+            order,
+            left: usize::MAX,
+            newest: None,
+        }
     }
 
     /// The streams of the logs, which say what came of reading them.
@@ -96,10 +102,10 @@ impl<'a> LogMerge<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn new(log: &'a Log, request: Request<'a>) -> Part<'a> {
-        let programs = log.programs();
+    fn new(stream: Stream<'a>) -> Part<'a> {
+        let programs = stream.log().programs();
         let mut part = Part {
-            stream: log.stream(request),
+            stream,
             has_one_clock: programs.is_none_or(|programs| programs.share_a_clock()),
             next: None,
         };

@@ -1,10 +1,12 @@
 //! The events of a log that were asked for, and what came of reading them.
 
-use timeline::{Event, Source};
+use timeline::{Definition, Event, Order, Source};
 use timeline_archive::{Archive, ArchiveEvents, Select};
+use timeline_latency::Lack;
 use timeline_search::{Candidates, LineNumbers, PageSelection, SearchSelect};
 
-use crate::durations::{WithDurations, select_with_edges};
+use crate::durations::{EdgeSelect, WithDurations, select_with_edges};
+use crate::error::{Error, Result};
 use crate::log::{Holder, Log};
 use crate::request::Request;
 use crate::sieve::Sieve;
@@ -56,6 +58,37 @@ impl Log {
 }
 
 impl Log {
+    /// The events of an archive whose definitions `wants` wants, and those right behind gaps, the
+    /// oldest first: the others are not made. All of a timeline. The query of the request is not
+    /// asked.
+    pub fn stream_of_definitions<'a>(
+        &'a self,
+        request: Request<'a>,
+        wants: impl FnMut(&Definition) -> bool + 'a,
+    ) -> Stream<'a> {
+        let all = Request {
+            query: None,
+            order: Order::OldestFirst,
+            ..request
+        };
+        let Some(archive) = self.archive() else {
+            return self.stream(all);
+        };
+        let is_cancelled = request.is_cancelled.unwrap_or(&|| false);
+        let select = EdgeSelect::of_definitions(archive, is_cancelled, wants);
+        let events = archive.events_by_time_where(Order::OldestFirst, Box::new(select));
+        let events = LogEvents {
+            held: EventSource::Archive(Box::new(events)),
+            is_cancelled: request.is_cancelled,
+            left: LOOKS,
+        };
+        Stream {
+            log: self,
+            events: WithDurations::None(events),
+            sieve: Sieve::all(),
+        }
+    }
+
     /// The candidates among the events, or all that are asked for, the oldest first, and what
     /// numbers their lines. All of a timeline.
     pub fn numbered<'a>(
@@ -137,6 +170,39 @@ impl<'a> Stream<'a> {
                 Outcome { missed, lost: 0 }
             }
         })
+    }
+}
+
+impl Stream<'_> {
+    /// What its log lacks, once it is read.
+    ///
+    /// # Errors
+    /// If a timeline was damaged while it was read.
+    pub fn lacks(&self) -> Result<Vec<Lack>> {
+        let outcome = self.outcome().map_err(Error::Timeline)?;
+        let lacks = match self.log.holder() {
+            Holder::Ring(at) => {
+                let info = at.info();
+                let gone = info.entries_written.saturating_sub(info.entries_held);
+                vec![(gone, Lack::Unread(gone))]
+            }
+            Holder::Archive(archive) => {
+                let damage = archive.damage_at_rest().iter();
+                let damaged = damage.map(|place| place.len() as u64).sum();
+                let (missed, gone) = (archive.missed(), archive.gone());
+                let (unknown, removed) = (archive.missed_unknown(), archive.missing_files());
+                vec![
+                    (missed, Lack::Unrecorded(missed)),
+                    (unknown, Lack::Unknown),
+                    (damaged, Lack::Damaged(damaged)),
+                    (removed, Lack::Removed(removed)),
+                    (gone, Lack::Gone(gone)),
+                    (outcome.lost, Lack::Unreadable(outcome.lost)),
+                ]
+            }
+        };
+        let lacks = lacks.into_iter().filter(|(count, _)| *count > 0);
+        Ok(lacks.map(|(_, lack)| lack).collect())
     }
 }
 

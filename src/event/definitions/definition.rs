@@ -197,6 +197,13 @@ impl Definition {
         self.fields().map(|field| field.name)
     }
 
+    /// The position of a field, by its name, or by its number from 0 on where it has none.
+    #[doc(hidden)]
+    pub fn position(&self, field: &str) -> Option<usize> {
+        let named = self.arguments().position(|name| name == field);
+        named.or_else(|| field.parse().ok())
+    }
+
     /// How many arguments the event has.
     pub fn argument_count(&self) -> usize {
         self.arguments().count()

@@ -33,6 +33,12 @@ impl<T> PerEvent<T> {
         self.0.get(id.0 as usize)?.as_ref()
     }
 
+    /// The same, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, id: EventId) -> Option<&mut T> {
+        self.0.get_mut(id.0 as usize)?.as_mut()
+    }
+
     /// Puts in the entry of events with this number, which have this definition.
     pub fn insert(&mut self, id: EventId, _: &Definition, entry: T) -> &T {
         let place = id.0 as usize;
@@ -44,8 +50,13 @@ impl<T> PerEvent<T> {
 
     /// The numbers that have an entry, in order.
     pub fn ids(&self) -> impl Iterator<Item = EventId> {
-        let known = (0..).zip(&self.0).filter(|(_, entry)| entry.is_some());
-        known.map(|(id, _)| EventId(id))
+        self.iter().map(|(id, _)| id)
+    }
+
+    /// The numbers that have an entry, and these, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (EventId, &T)> {
+        let entries = (0..).zip(&self.0);
+        entries.filter_map(|(id, entry)| Some((EventId(id), entry.as_ref()?)))
     }
 }
 

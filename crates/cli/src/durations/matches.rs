@@ -1,8 +1,8 @@
 //! Finds the durations of a timeline or an archive.
 
 use timeline::{Event, Order};
-use timeline_latency::intervals::{IntervalLoss, Lack};
-use timeline_latency::{Losses, Matcher, Measure, Measurement, Series};
+use timeline_latency::intervals::IntervalLoss;
+use timeline_latency::{Lack, Losses, Matcher, Measure, Measurement, Series};
 use timeline_reading::{DurationRequest, Log, Request, each_duration};
 use timeline_search::{Filter, Query};
 

@@ -3,10 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use timeline::{Event, FollowFrom};
+use timeline::FollowFrom;
+use timeline_latency::Lack;
 use timeline_latency::Measure;
-use timeline_latency::intervals::{IntervalLoss, Lack};
-use timeline_reading::{Extent, Holder, Log};
+use timeline_latency::intervals::IntervalLoss;
+use timeline_reading::{Extent, Log};
 use timeline_search::Query;
 use timeline_worker::Pause;
 
@@ -15,7 +16,7 @@ use super::output::{About, HistogramOutput};
 use super::recording::{HistogramRecorder, check_series, unit};
 use crate::durations::{Finding, refuse_unknown};
 use crate::failure::{Failure, Result};
-use crate::growth::{self, GrowthReader};
+use crate::growth;
 use crate::output;
 use crate::restart::{self, FollowEnd, Restart};
 use crate::signals::{Signals, WakeReason};
@@ -78,7 +79,7 @@ impl Following<'_> {
     /// comes is of after the second part of `begin`.
     fn run(&mut self, log: &Log, begin: (FollowFrom, u64)) -> Result<FollowEnd> {
         let (args, (from, mut read_at)) = (self.args, begin);
-        let mut events = New::of(log, from)?;
+        let mut events = log.follow(from)?;
         let mut finding = Finding::new(log, self.measures, &args.durations, self.query);
         let live = log.ring().filter(|at| !at.is_snapshot());
         let mut restart = live.map(|at| Restart::new(at, args.target.path()));
@@ -87,7 +88,7 @@ impl Following<'_> {
         let mut alone_at = read_at;
         let ended = loop {
             // Before the last look, so that no event is left that came before this.
-            let (is_live, time) = (events.are_to_come(), now());
+            let (is_live, time) = (events.goes_on(), now());
             let is_due = match &mut restart {
                 Some(restart) => next.is_none() && (restart.is_due() || self.end.is_some()),
                 None => true,
@@ -97,8 +98,8 @@ impl Following<'_> {
                 alone_at = if next.is_none() { time } else { alone_at };
             }
             batch.clear();
-            let lacks = events.poll(&mut batch)?;
-            for what in &lacks {
+            let look = events.look(&mut batch)?;
+            for what in &look.lacks {
                 self.miss(*what, (read_at, now()));
             }
             for event in &batch {
@@ -118,7 +119,7 @@ impl Following<'_> {
             let intervals = &mut self.recording.intervals;
             self.output
                 .take(intervals, unit(finding.matcher.series()))?;
-            let is_idle = batch.is_empty() && lacks.is_empty();
+            let is_idle = look.is_idle;
             if self.has_ended(reached, is_idle) {
                 break FollowEnd::Done;
             }
@@ -166,41 +167,5 @@ impl Following<'_> {
         growth::say(what, growth::SPANS);
         let until = until.max(since);
         self.output.miss(IntervalLoss { what, since, until });
-    }
-}
-
-/// The events that come.
-enum New<'a> {
-    Ring(&'a timeline::Attached, Box<timeline::Follow<'a>>),
-    Archive(GrowthReader<'a>),
-}
-
-impl<'a> New<'a> {
-    fn of(log: &'a Log, from: FollowFrom) -> Result<New<'a>> {
-        Ok(match log.holder() {
-            Holder::Ring(at) => New::Ring(at, Box::new(at.follow(from))),
-            Holder::Archive(archive) => New::Archive(GrowthReader::of(archive)?),
-        })
-    }
-
-    /// Whether more may come than is there now.
-    fn are_to_come(&mut self) -> bool {
-        match self {
-            New::Ring(at, _) => !at.is_snapshot(),
-            New::Archive(growth) => growth.is_recorded(),
-        }
-    }
-
-    /// Appends the events that are new. Returns what is missing among them.
-    fn poll(&mut self, batch: &mut Vec<Event>) -> Result<Vec<Lack>> {
-        match self {
-            New::Ring(at, follow) => {
-                let missed = follow.poll(batch);
-                at.intact()?;
-                let lack = (missed > 0).then_some(Lack::Unread(missed));
-                Ok(lack.into_iter().collect())
-            }
-            New::Archive(growth) => growth.poll(batch),
-        }
     }
 }

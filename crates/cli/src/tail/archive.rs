@@ -1,12 +1,11 @@
 //! Follows an archive: its newest events, and those that are recorded later.
 
-use timeline::{Event, Order};
+use timeline::{Event, FollowFrom, Order};
 use timeline_archive::Archive;
-use timeline_reading::{LogMerge, Request, Sieve, SpanPairer};
+use timeline_reading::{LogFollow, LogMerge, Request, Sieve, SpanPairer};
 
 use super::origin::{PollResult, TailOrigin};
 use crate::failure::Result;
-use crate::growth::GrowthReader;
 use crate::health;
 use crate::restart::FollowEnd;
 
@@ -14,7 +13,7 @@ use crate::restart::FollowEnd;
 pub struct ArchiveTail<'a> {
     /// The newest, until they are taken.
     first: Option<Vec<Event>>,
-    growth: GrowthReader<'a>,
+    growth: LogFollow<'a>,
     sieve: Sieve<'a>,
     pairing: SpanPairer<'a>,
 }
@@ -30,7 +29,7 @@ impl<'a> ArchiveTail<'a> {
         }
         Ok(ArchiveTail {
             first: Some(first),
-            growth: GrowthReader::of(archive)?,
+            growth: origin.log.follow(FollowFrom::Now)?,
             sieve: Sieve::new(origin.query, archive),
             pairing,
         })
@@ -43,10 +42,9 @@ impl<'a> ArchiveTail<'a> {
             return Ok(PollResult::default());
         }
         // Before the last look, so that no event is left that was recorded before this check.
-        let is_recorded = self.growth.is_recorded();
+        let is_recorded = self.growth.goes_on();
         let known = batch.len();
-        let lacks = self.growth.poll(batch)?;
-        let is_idle = batch.len() == known && lacks.is_empty();
+        let look = self.growth.look(batch)?;
         let new = batch[known..].iter_mut();
         new.for_each(|event| self.pairing.add(event));
         let mut place = 0;
@@ -55,9 +53,9 @@ impl<'a> ArchiveTail<'a> {
             place <= known || self.sieve.wants(event)
         });
         Ok(PollResult {
-            lacks,
-            is_idle,
-            end: (is_idle && !is_recorded).then_some(FollowEnd::Done),
+            lacks: look.lacks,
+            is_idle: look.is_idle,
+            end: (look.is_idle && !is_recorded).then_some(FollowEnd::Done),
         })
     }
 }

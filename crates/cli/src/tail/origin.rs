@@ -1,6 +1,6 @@
 //! What a tail is asked to follow, and what a look at it brings.
 
-use timeline_latency::intervals::Lack;
+use timeline_latency::Lack;
 use timeline_reading::Log;
 use timeline_search::Query;
 

@@ -1,7 +1,7 @@
 //! Follows a timeline: its newest events, and those that are logged later, until it is replaced.
 
 use timeline::{Attached, Event, Follow, FollowFrom};
-use timeline_latency::intervals::Lack;
+use timeline_latency::Lack;
 use timeline_reading::{Sieve, SpanPairer};
 
 use super::origin::{PollResult, TailOrigin};

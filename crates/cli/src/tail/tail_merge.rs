@@ -1,15 +1,9 @@
-//! Follows all that was named, and merges the events by time.
-//!
-//! What is logged during a look may be seen in one timeline and not yet in another that was looked
-//! at before. So of several, what is younger than the beginning of the look waits for the next one.
+//! Follows all that was named, and prints the events by time.
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use timeline::Event;
-use timeline_latency::intervals::Lack;
-use timeline_reading::{EventTime, Log};
+use timeline_latency::Lack;
+use timeline_reading::{FollowMerge, Log, LogEvent};
 use timeline_worker::Pause;
 
 use super::origin::TailOrigin;
@@ -25,6 +19,7 @@ use crate::unknown_names;
 /// All that is followed.
 pub struct TailMerge<'q> {
     places: Vec<Place<'q>>,
+    events: FollowMerge,
     signals: &'q Signals,
     before: Before,
     /// Which part the last event was of.
@@ -35,9 +30,6 @@ pub struct TailMerge<'q> {
 /// One of them.
 struct Place<'q> {
     part: TailSource<'q>,
-    /// Events that are not printed yet, and how many of them may be.
-    waiting: VecDeque<(Event, EventTime)>,
-    ready: usize,
     end: Option<FollowEnd>,
 }
 
@@ -47,14 +39,13 @@ impl<'q> TailMerge<'q> {
         let place = |origin| -> Result<Place> {
             Ok(Place {
                 part: TailSource::new(origin)?,
-                waiting: VecDeque::new(),
-                ready: 0,
                 end: None,
             })
         };
         let places: Vec<_> = origins.map(place).collect::<Result<_>>()?;
         Ok(TailMerge {
             signals: places[0].part.origin().signals,
+            events: FollowMerge::new(places.len()),
             places,
             before: Before::default(),
             last: None,
@@ -71,11 +62,11 @@ impl<'q> TailMerge<'q> {
             let is_idle = self.look()?;
             if is_first {
                 self.tell_unmatched();
-                self.keep_newest();
+                if let Some(count) = self.places[0].part.origin().first {
+                    self.events.keep_newest(count);
+                }
                 // So that important events come first.
-                self.places
-                    .iter_mut()
-                    .for_each(|place| place.ready = place.waiting.len());
+                self.events.give_all();
             }
             match self.print(is_first, out).and_then(|()| out.flush()) {
                 Err(error) if signals::is_interrupted(&error) => return Ok(self.missed),
@@ -96,22 +87,14 @@ impl<'q> TailMerge<'q> {
     /// Looks for new events everywhere. Returns whether there are none.
     fn look(&mut self) -> Result<bool> {
         let is_one = self.places.len() == 1;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.map_or(u64::MAX, |now| now.as_nanos() as u64);
-        let mut is_idle = true;
-        for place in &mut self.places {
-            // What waited for one look waits no longer, whatever the clock says.
-            place.ready = place.waiting.len();
-            is_idle &= place.ready == 0;
+        let mut is_idle = !self.events.begin_look();
+        for (number, place) in self.places.iter_mut().enumerate() {
             if place.end.is_some() {
                 continue;
             }
             let mut new = Vec::new();
             let look = place.part.look(&mut new)?;
-            let is_old =
-                |moment: &EventTime| is_one || moment.unix_nanos.is_none_or(|time| time <= now);
-            place.ready += new.iter().take_while(|(_, moment)| is_old(moment)).count();
-            place.waiting.extend(new);
+            self.events.add(number, new);
             place.end = look.end;
             is_idle &= look.is_idle;
             let path = place.part.origin().log.path().display();
@@ -144,73 +127,27 @@ impl<'q> TailMerge<'q> {
         }
     }
 
-    /// Of those to begin with, leaves the important events and the newest others of all.
-    fn keep_newest(&mut self) {
-        let Some(count) = self.places[0].part.origin().first else {
-            return;
-        };
-        let others = self.places.iter().flat_map(|place| &place.waiting);
-        let others = others.filter(|(event, _)| !event.important);
-        let mut times: Vec<u64> = others.map(|(_, moment)| time(moment)).collect();
-        let Some(surplus) = times
-            .len()
-            .checked_sub(count)
-            .filter(|surplus| *surplus > 0)
-        else {
-            return;
-        };
-        times.sort_unstable();
-        let newest = times.get(surplus).copied().unwrap_or(u64::MAX);
-        // Of the same time, as many as there is place for.
-        let mut same = times[..surplus]
-            .iter()
-            .filter(|time| **time == newest)
-            .count();
-        for place in &mut self.places {
-            place.waiting.retain(|(event, moment)| {
-                let is_surplus = time(moment) == newest && same > 0;
-                let is_kept = event.important || (time(moment) >= newest && !is_surplus);
-                same -= usize::from(!is_kept && is_surplus);
-                is_kept && (event.important || count > 0)
-            });
-        }
-    }
-
     /// Prints what may be printed, the oldest first.
     fn print(&mut self, is_first: bool, out: &mut SignalledOutput) -> io::Result<()> {
-        let key = |place: &Place| {
-            let (event, moment) = place.waiting.front().filter(|_| place.ready > 0)?;
-            Some((!(is_first && event.important), time(moment)))
-        };
-        loop {
-            let places = self.places.iter().enumerate();
-            let next = places.filter_map(|(number, place)| Some((key(place)?, number)));
-            let Some((_, number)) = next.min() else {
-                return Ok(());
-            };
-            let place = &mut self.places[number];
-            let Some((event, moment)) = place.waiting.pop_front() else {
-                return Ok(());
-            };
-            place.ready -= 1;
+        while let Some(LogEvent { log, event, time }) = self.events.next(is_first) {
             let before = Before {
-                is_own: self.last.is_none_or(|last| last == number),
+                is_own: self.last.is_none_or(|last| last == log),
                 ..self.before
             };
-            place
-                .part
-                .printed(|printer| printer.print(&event, before, out))?;
-            self.before.first.get_or_insert(moment);
-            self.before.last = Some(moment);
-            self.last = Some(number);
+            let part = &mut self.places[log].part;
+            part.printed(|printer| printer.print(&event, before, out))?;
+            self.before.first.get_or_insert(time);
+            self.before.last = Some(time);
+            self.last = Some(log);
         }
+        Ok(())
     }
 
     /// Goes on to timelines that have taken the names of others. Returns whether no more comes.
     fn turn(&mut self) -> Result<bool> {
         let mut is_over = true;
-        for place in &mut self.places {
-            let is_empty = place.waiting.is_empty();
+        for (number, place) in self.places.iter_mut().enumerate() {
+            let is_empty = self.events.is_empty(number);
             if is_empty && matches!(place.end, Some(FollowEnd::Replaced(_))) {
                 let Some(FollowEnd::Replaced(next)) = place.end.take() else {
                     continue;
@@ -232,9 +169,4 @@ impl<'q> TailMerge<'q> {
         }
         Ok(is_over)
     }
-}
-
-/// The time of an event; the least if it is not known.
-fn time(moment: &EventTime) -> u64 {
-    moment.unix_nanos.unwrap_or(0)
 }

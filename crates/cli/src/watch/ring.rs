@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use timeline::{Attached, Follow, FollowFrom};
-use timeline_latency::intervals::Lack;
+use timeline_latency::Lack;
 use timeline_latency::{Firing, Triggers};
 use timeline_reading::Log;
 use timeline_search::Query;

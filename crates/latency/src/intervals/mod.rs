@@ -49,7 +49,7 @@ pub use error::{Error, Flaw, Result};
 pub use hgrm::Distribution;
 pub use interval::Interval;
 #[cfg(feature = "logs")]
-pub use interval_loss::{IntervalLoss, Lack};
+pub use interval_loss::IntervalLoss;
 #[cfg(feature = "logs")]
 pub use log_reader::{
     Guesses, LineDamage, LogEntry, LogIntervals, LogReader, MOST_FLAWS, ReaderOptions, TimePoint,

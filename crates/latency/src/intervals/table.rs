@@ -7,11 +7,12 @@ use timeline::dump::{is_printable, printable};
 
 use super::error::Result;
 use super::interval::Interval;
-use super::interval_loss::{IntervalLoss, Lack};
+use super::interval_loss::IntervalLoss;
 use super::seconds;
 use super::spark::spark_line;
 use super::summary::{PERCENTILES, Summary, SummaryRow};
 use super::units::duration;
+use crate::lack::Lack;
 use crate::spans::ValueUnit;
 
 /// Columns of a spark line.

@@ -96,7 +96,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(RoleAc
             }));
         }
         Measure::Between { from, to, key } => {
-            let position = |key: &str| position(definition, key);
+            let position = |key: &str| definition.position(key);
             let between = series(&wanted.name(), key.clone());
             let key = key.as_deref().map(position);
             let mut add =
@@ -124,7 +124,7 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(RoleAc
             field,
             scale,
         } => {
-            let position = position(definition, field);
+            let position = definition.position(field);
             let position = position.filter(|_| definition.is_named(event));
             actions.extend(position.map(|position| {
                 let kind = definition.fields().nth(position).map(|field| field.kind);
@@ -141,12 +141,6 @@ fn actions(definition: &Definition, name: &str, wanted: &Measure) -> Vec<(RoleAc
         }
     }
     actions
-}
-
-/// The position of a field, by its name or its number.
-fn position(definition: &Definition, field: &str) -> Option<usize> {
-    let named = definition.arguments().position(|name| name == field);
-    named.or_else(|| field.parse().ok())
 }
 
 /// The value, multiplied, as a number to be recorded. `Err` says why there is none.

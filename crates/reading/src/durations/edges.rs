@@ -77,6 +77,8 @@ pub struct EdgeSelect<'a> {
     part_of: PartOf<'a>,
     parts: HashMap<EventId, Option<DurationPart>>,
     window: Window<'a>,
+    /// Whether important events are chosen as others are: they play no part in durations.
+    has_important: bool,
 }
 
 /// In which units is read what tells of durations.
@@ -119,6 +121,19 @@ impl<'a> EdgeSelect<'a> {
             part_of: Box::new(move |definition| tells(definition).then_some(DurationPart::Any)),
             parts: HashMap::new(),
             window: Window::Times(times, is_cancelled),
+            has_important: false,
+        }
+    }
+
+    /// Those of some definitions at any time, important ones too.
+    pub fn of_definitions(
+        archive: &'a Archive,
+        is_cancelled: &'a dyn Fn() -> bool,
+        wants: impl FnMut(&Definition) -> bool + 'a,
+    ) -> EdgeSelect<'a> {
+        EdgeSelect {
+            has_important: true,
+            ..EdgeSelect::in_times(archive, 0..u64::MAX, is_cancelled, wants)
         }
     }
 
@@ -147,6 +162,7 @@ impl<'a> EdgeSelect<'a> {
             part_of: Box::new(part_of),
             parts: HashMap::new(),
             window: Window::Ends(ends),
+            has_important: false,
         }
     }
 
@@ -248,7 +264,8 @@ impl Select for EdgeSelect<'_> {
     }
 
     fn wants(&mut self, event: &Event) -> bool {
-        let is_edge = !event.important && (event.missed > 0 || self.part(event.id).is_some());
+        let may_be_edge = !event.important || self.has_important;
+        let is_edge = may_be_edge && (event.missed > 0 || self.part(event.id).is_some());
         is_edge
             || self
                 .filter

@@ -25,7 +25,7 @@ mod with_durations;
 
 pub use columns::each_duration;
 pub use each_event::each_event;
-pub(crate) use edges::select_with_edges;
+pub(crate) use edges::{EdgeSelect, select_with_edges};
 pub use longest::Longest;
 pub use pairing::SpanPairer;
 pub use request::DurationRequest;
