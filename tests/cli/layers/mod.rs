@@ -95,7 +95,7 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-pub const CRATES: [(&str, usize); 13] = [
+pub const CRATES: [(&str, usize); 14] = [
     ("src", 70),
     ("ffi/src", 10),
     ("ffi/worker/src", 5),
@@ -104,6 +104,7 @@ pub const CRATES: [(&str, usize); 13] = [
     ("crates/search/src", 10),
     ("crates/latency/src", 20),
     ("crates/reading/src", 5),
+    ("crates/analysis/src", 10),
     ("crates/net/src", 5),
     ("crates/worker/src", 5),
     ("crates/store/src", 5),
