@@ -8,6 +8,7 @@ use timeline_reading::Log;
 use super::desk::Desk;
 use super::input::AnalysisInput;
 use super::seat::{Apart, Seat};
+use super::sink::ItemSink;
 use super::source::{EventSource, SourceStep};
 use super::workers::Workers;
 use crate::analyzer::{AnalysisEnd, Analyzer};
@@ -173,13 +174,9 @@ impl<'a> Analysis<'a> {
         if let Some(end) = self.early_end(workers.as_ref()) {
             return self.end_with(end);
         }
-        let desk = &mut self.desk;
-        let step = self.source.step(&mut |item| {
-            desk.give(&item)?;
-            if let Some(workers) = workers {
-                workers.give(item);
-            }
-            Ok(())
+        let step = self.source.step(&mut ItemSink {
+            desk: &mut self.desk,
+            workers: workers.as_mut(),
         })?;
         match step {
             SourceStep::More => return Ok(StepOutcome::More),

@@ -5,12 +5,13 @@ use std::fs;
 
 use timeline::internal::PerEvent;
 use timeline::{Definition, Event, Layout, Passage};
+use timeline_latency::Lack;
 use timeline_reading::{Holder, Log};
 
 use super::item::StreamItem;
 use super::seat::Seat;
 use crate::analyzer::{AnalysisEnd, Analyzer};
-use crate::context::{EventView, LogOrigin};
+use crate::context::{EventView, LogOrigin, Route};
 use crate::error::Result;
 use crate::gap::StreamGap;
 
@@ -25,16 +26,19 @@ struct LogDesk<'a> {
     log: &'a Log,
     origin: LogOrigin,
     definitions: PerEvent<DefinitionFacts<'a>>,
-    unknown: Layout,
+    /// Of events without a definition.
+    undefined: DefinitionFacts<'a>,
     /// That of the last event that is not important.
     passage: Option<Passage>,
 }
 
 /// What is known of the events of a definition.
 struct DefinitionFacts<'a> {
-    definition: &'a Definition,
+    definition: Option<&'a Definition>,
     name: String,
     layout: Layout,
+    /// How they come to each analyser; none if nobody was asked yet.
+    routes: Box<[Option<Route<'a>>]>,
 }
 
 impl<'a, A: Analyzer + ?Sized> Desk<'a, A> {
@@ -51,48 +55,91 @@ impl<'a, A: Analyzer + ?Sized> Desk<'a, A> {
     }
 
     /// Gives an item to all who want it.
-    #[inline]
     pub fn give(&mut self, item: &StreamItem) -> Result {
         match item {
-            StreamItem::Event(event) => self.event(event.log, &event.event),
-            StreamItem::Lack(log, what) => {
-                let mut seats = self.seats.iter_mut().filter(|seat| !seat.has_enough());
-                seats.try_for_each(|seat| seat.analyzer.loss(*log, *what))
-            }
+            StreamItem::Event(log, event) => self.event(*log, event),
+            StreamItem::Lack(log, what) => self.lack(*log, *what),
         }
     }
 
+    /// Gives an event to all who want it.
     #[inline]
     pub fn event(&mut self, number: usize, event: &Event) -> Result {
-        if let Some(gap) = self.logs[number].gap_before(number, event) {
-            let mut seats = self.seats.iter_mut().filter(|seat| !seat.has_enough());
-            seats.try_for_each(|seat| seat.analyzer.gap(&gap))?;
+        if self.logs[number].is_behind_gap(event) {
+            self.gap(number, event)?;
         }
-        let desk = &mut self.logs[number];
-        if desk.definitions.get(event.id).is_none() {
-            desk.learn(event);
+        if self.logs[number].definitions.get(event.id).is_none() {
+            self.learn(number, event);
         }
-        let facts = desk.definitions.get(event.id);
-        let definition = facts.map(|facts| facts.definition);
+        let desk = &self.logs[number];
+        let facts = desk.definitions.get(event.id).unwrap_or(&desk.undefined);
         let view = EventView {
             event,
             number,
             log: desk.log,
             origin: &desk.origin,
-            definition,
-            name: facts.map_or("", |facts| &facts.name),
-            layout: facts.map_or(&desk.unknown, |facts| &facts.layout),
+            definition: facts.definition,
+            name: &facts.name,
+            layout: &facts.layout,
             values: OnceCell::new(),
         };
+        for (seat, route) in self.seats.iter_mut().zip(&facts.routes) {
+            if let Some(route) = route
+                && !seat.has_enough()
+            {
+                seat.event(&view, route)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells all what a log lacks.
+    #[cold]
+    pub fn lack(&mut self, log: usize, what: Lack) -> Result {
         let mut seats = self.seats.iter_mut().filter(|seat| !seat.has_enough());
-        seats.try_for_each(|seat| seat.event(&view, definition))
+        seats.try_for_each(|seat| seat.analyzer.loss(log, what))
+    }
+
+    /// Tells all that something is missing before an event.
+    #[cold]
+    fn gap(&mut self, log: usize, event: &Event) -> Result {
+        let gap = StreamGap {
+            log,
+            entries: event.missed,
+            before: self.logs[log].log.source().time(event),
+        };
+        let mut seats = self.seats.iter_mut().filter(|seat| !seat.has_enough());
+        seats.try_for_each(|seat| seat.analyzer.gap(&gap))
+    }
+
+    /// Looks what the events of a definition mean, and who wants them.
+    #[cold]
+    fn learn(&mut self, number: usize, event: &Event) {
+        let (seats, desk) = (&self.seats, &mut self.logs[number]);
+        let routes = |definition, layout: &Layout| {
+            let routes = seats.iter().map(|seat| seat.route(definition, layout));
+            routes.collect::<Box<[_]>>()
+        };
+        let Some(definition) = desk.log.source().definition(event.id) else {
+            if desk.undefined.routes.len() < seats.len() {
+                desk.undefined.routes = routes(None, &desk.undefined.layout);
+            }
+            return;
+        };
+        let layout = Layout::of(definition);
+        let facts = DefinitionFacts {
+            definition: Some(definition),
+            name: definition.name(),
+            routes: routes(Some(definition), &layout),
+            layout,
+        };
+        desk.definitions.insert(event.id, definition, facts);
     }
 
     /// Nothing more comes.
     pub fn end(&mut self, end: AnalysisEnd) -> Result {
-        self.seats
-            .iter_mut()
-            .try_for_each(|seat| seat.analyzer.end(end))
+        let mut seats = self.seats.iter_mut();
+        seats.try_for_each(|seat| seat.analyzer.end(end))
     }
 }
 
@@ -102,41 +149,27 @@ impl<'a> LogDesk<'a> {
             log,
             origin: origin(log),
             definitions: PerEvent::new(),
-            unknown: Layout::unknown(),
+            undefined: DefinitionFacts {
+                definition: None,
+                name: String::new(),
+                layout: Layout::unknown(),
+                routes: Box::new([]),
+            },
             passage: None,
         }
     }
 
-    /// What is missing before an event, if anything is.
+    /// Whether something is missing before an event.
     #[inline]
-    fn gap_before(&mut self, log: usize, event: &Event) -> Option<StreamGap> {
+    fn is_behind_gap(&mut self, event: &Event) -> bool {
         if event.important {
-            return None;
+            return false;
         }
         let goes_on = match self.passage.replace(event.passage) {
             Some(before) => event.passage.goes_on(before),
             None => event.passage != Passage::HOLE,
         };
-        if goes_on && event.missed == 0 {
-            return None;
-        }
-        Some(StreamGap {
-            log,
-            entries: event.missed,
-            before: self.log.source().time(event),
-        })
-    }
-
-    #[cold]
-    fn learn(&mut self, event: &Event) {
-        if let Some(definition) = self.log.source().definition(event.id) {
-            let facts = DefinitionFacts {
-                definition,
-                name: definition.name(),
-                layout: Layout::of(definition),
-            };
-            self.definitions.insert(event.id, definition, facts);
-        }
+        !goes_on || event.missed > 0
     }
 }
 

@@ -1,11 +1,12 @@
 //! What comes out of the logs: events, and what is missing.
 
+use timeline::Event;
 use timeline_latency::Lack;
-use timeline_reading::LogEvent;
 
 /// One of these.
 pub enum StreamItem {
-    Event(LogEvent),
+    /// An event, behind the number of its log.
+    Event(usize, Event),
     /// What a log lacks, by the number of the log.
     Lack(usize, Lack),
 }

@@ -8,7 +8,7 @@ use timeline_reading::{
 };
 
 use super::input::{AnalysisInput, InputExtent};
-use super::item::StreamItem;
+use super::sink::ItemSink;
 use crate::error::Result;
 use crate::subscriptions::Subscriptions;
 
@@ -100,33 +100,31 @@ impl<'a> EventSource<'a> {
     }
 
     /// Gives what comes next.
-    pub fn step(&mut self, give: &mut dyn FnMut(StreamItem) -> Result) -> Result<SourceStep> {
+    pub fn step(&mut self, sink: &mut ItemSink) -> Result<SourceStep> {
         let more = match self {
             EventSource::One(stream) => {
                 for _ in 0..STEP {
                     let Some(event) = stream.next() else {
-                        tell_lacks([&**stream], give)?;
+                        tell_lacks([&**stream], sink)?;
                         *self = EventSource::Over;
                         return Ok(SourceStep::Over);
                     };
-                    let time = EventTime::of_ticks(&event);
-                    let log = 0;
-                    give(StreamItem::Event(LogEvent { log, event, time }))?;
+                    sink.event(0, event)?;
                 }
                 SourceStep::More
             }
             EventSource::Several(merge) => {
                 for _ in 0..STEP {
-                    let Some(event) = merge.next() else {
-                        tell_lacks(merge.streams(), give)?;
+                    let Some(LogEvent { log, event, .. }) = merge.next() else {
+                        tell_lacks(merge.streams(), sink)?;
                         *self = EventSource::Over;
                         return Ok(SourceStep::Over);
                     };
-                    give(StreamItem::Event(event))?;
+                    sink.event(log, event)?;
                 }
                 SourceStep::More
             }
-            EventSource::Growth(growth) => growth.step(give)?,
+            EventSource::Growth(growth) => growth.step(sink)?,
             EventSource::Over => SourceStep::Over,
         };
         Ok(more)
@@ -136,18 +134,18 @@ impl<'a> EventSource<'a> {
 /// Tells what logs lack that were read to the end.
 fn tell_lacks<'s, 'a: 's>(
     streams: impl IntoIterator<Item = &'s Stream<'a>>,
-    give: &mut dyn FnMut(StreamItem) -> Result,
+    sink: &mut ItemSink,
 ) -> Result {
     for (log, stream) in streams.into_iter().enumerate() {
         for lack in stream.lacks()? {
-            give(StreamItem::Lack(log, lack))?;
+            sink.lack(log, lack)?;
         }
     }
     Ok(())
 }
 
 impl GrowthSource<'_> {
-    fn step(&mut self, give: &mut dyn FnMut(StreamItem) -> Result) -> Result<SourceStep> {
+    fn step(&mut self, sink: &mut ItemSink) -> Result<SourceStep> {
         let mut is_idle = !self.events.begin_look();
         let (is_one, mut is_over) = (self.places.len() == 1, true);
         for (log, place) in self.places.iter_mut().enumerate() {
@@ -158,17 +156,14 @@ impl GrowthSource<'_> {
             let goes_on = place.follow.goes_on();
             let look = place.follow.look(&mut self.batch)?;
             for lack in look.lacks {
-                give(StreamItem::Lack(log, lack))?;
+                sink.lack(log, lack)?;
             }
             place.sieve.notice_renames();
             let (source, sieve) = (place.log.source(), &mut place.sieve);
             let mut wanted = self.batch.drain(..).filter(|event| sieve.wants(event));
             if is_one {
                 // In order as they are.
-                wanted.try_for_each(|event| {
-                    let time = EventTime::of_ticks(&event);
-                    give(StreamItem::Event(LogEvent { log, event, time }))
-                })?;
+                wanted.try_for_each(|event| sink.event(log, event))?;
             } else {
                 let timed = wanted.map(|event| {
                     let time = EventTime::of(source, &event);
@@ -183,8 +178,8 @@ impl GrowthSource<'_> {
         if std::mem::replace(&mut self.is_first, false) {
             self.events.give_all();
         }
-        while let Some(event) = self.events.next(true) {
-            give(StreamItem::Event(event))?;
+        while let Some(LogEvent { log, event, .. }) = self.events.next(true) {
+            sink.event(log, event)?;
         }
         let is_empty = (0..self.places.len()).all(|log| self.events.is_empty(log));
         Ok(match (is_over && is_empty, is_idle) {
