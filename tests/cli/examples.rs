@@ -7,6 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::guide;
 use crate::support::Name;
 use crate::support::toolchain::programs::{Link, compile};
 use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
@@ -142,4 +143,17 @@ fn the_c_example_that_aborts_has_said_where() {
         };
         rest = after;
     }
+}
+
+#[test]
+fn the_example_of_an_analyser_pairs_allocations_with_frees_of_another_thread() {
+    let dir = TempDir::new().unwrap();
+    let source = fs::read_to_string(root().join("examples/rust/allocations.rs")).unwrap();
+    let mut program = guide::rust(&source, dir.path(), guide::crates_of_analysis());
+    let said = String::from_utf8(succeed(&mut program, "rustc").stdout).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "900 blocks of 57600 bytes were freed", "{said}");
+    assert_eq!(lines[1], "900 of them by another thread");
+    assert_eq!(lines[3], "100 blocks of 6400 bytes are still in use");
+    assert_eq!(lines[4], "0 lack their other half");
 }

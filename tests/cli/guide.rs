@@ -163,40 +163,47 @@ pub fn rlib(built: &str, name: &str) -> String {
     file.as_str().expect("a path").to_owned()
 }
 
-/// The flags of rustc with which a program uses these crates.
-pub fn crates() -> &'static [String] {
-    static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
-    FLAGS.get_or_init(|| {
-        let mut build = cargo_build("timeline-worker", "--lib", library_dir());
-        build.args(["-p", "timeline", "-p", "timeline-archive"]);
-        build.arg("--message-format=json");
-        let built = printed(&mut build, "cargo itself");
-        let mut flags = Vec::new();
-        for name in ["timeline", "timeline_archive", "timeline_worker"] {
-            flags.push("--extern".into());
-            flags.push(format!("{name}={}", rlib(&built, name)));
+/// The flags of rustc with which a program uses these crates of the workspace.
+fn flags_of(packages: &[&str]) -> Vec<String> {
+    let mut build = cargo_build(packages[0], "--lib", library_dir());
+    for package in &packages[1..] {
+        build.args(["-p", package]);
+    }
+    let built = printed(build.arg("--message-format=json"), "cargo itself");
+    let mut flags = Vec::new();
+    for package in packages {
+        let name = package.replace('-', "_");
+        let file = rlib(&built, &name);
+        if name == "timeline" {
+            let folder = Path::new(&file).parent().expect("a folder").join("deps");
+            let folder = format!("dependency={}", folder.display());
+            flags.extend(["-L".to_owned(), folder]);
         }
-        let of = |flag: &String| flag.starts_with("timeline=");
-        let file = flags.iter().find(|flag| of(flag)).expect("one of them");
-        let file = Path::new(file.split_once('=').expect("a path").1);
-        let folder = file
-            .parent()
-            .expect("a folder")
-            .join("deps")
-            .display()
-            .to_string();
-        flags.extend(["-L".into(), format!("dependency={folder}")]);
-        flags
-    })
+        flags.extend(["--extern".to_owned(), format!("{name}={file}")]);
+    }
+    flags
 }
 
-fn rust(program: &str, folder: &Path) -> Command {
+/// The flags of rustc with which a program uses the library and archives, and records itself.
+pub fn crates() -> &'static [String] {
+    static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
+    FLAGS.get_or_init(|| flags_of(&["timeline-worker", "timeline-archive", "timeline"]))
+}
+
+/// The same, with which it analyses logs as well.
+pub fn crates_of_analysis() -> &'static [String] {
+    static FLAGS: OnceLock<Vec<String>> = OnceLock::new();
+    FLAGS.get_or_init(|| flags_of(&["timeline-analysis", "timeline-archive", "timeline"]))
+}
+
+/// Compiles a program with these flags and gives the command to run it.
+pub fn rust(program: &str, folder: &Path, flags: &[String]) -> Command {
     let (source, made) = (folder.join("piece.rs"), folder.join("piece"));
     fs::write(&source, program).expect("a file for the piece");
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc
         .args(["--edition", "2024", "-D", "warnings"])
-        .args(crates());
+        .args(flags);
     printed(rustc.arg(&source).arg("-o").arg(&made), "rustc");
     limited(made)
 }
@@ -215,9 +222,16 @@ fn the_pieces_of_the_guide_for_rust() {
             "docs/guide/rust.md",
             "rust",
             |code| small(program(code)),
-            rust
+            |code, folder| rust(code, folder, crates())
         ) > 10
     );
+}
+
+#[test]
+fn the_pieces_of_the_guide_to_analysis() {
+    let run = |code: &str, folder: &Path| rust(code, folder, crates_of_analysis());
+    let count = run_all("docs/guide/analysis.md", "rust", str::to_owned, run);
+    assert_eq!(count, 4);
 }
 
 #[test]
