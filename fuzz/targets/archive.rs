@@ -17,7 +17,7 @@ const SHOWN: usize = 100;
 const MANY: usize = 1_000;
 
 /// Checks, of which a fuzzer makes one for each input.
-const PARTS: [fn(&Read); 8] = [
+const PARTS: [fn(&Read); 9] = [
     |read| each_event_is_of_its_frame(read),
     |read| texts_stand_in_the_file(read.bytes, &read.events),
     |read| all_ways_of_reading_agree(&read.archive, &read.events),
@@ -26,6 +26,7 @@ const PARTS: [fn(&Read); 8] = [
     |read| everything_can_be_shown(&read.archive),
     |read| repaired_it_is_the_same(&read.archive, &read.events),
     |read| lost_texts_are_looked_for(read),
+    |read| in_pieces_it_is_the_same(read),
 ];
 
 /// What was read of bytes.
@@ -73,6 +74,34 @@ fn lost_texts_are_looked_for(read: &Read) {
     assert!(found.recovered <= found.lost, "{found:?}");
     let count = archive.events().count();
     assert_eq!(count, read.events.len());
+}
+
+/// What comes in pieces, which are cut anywhere, is the same damage and the same events.
+fn in_pieces_it_is_the_same(read: &Read) {
+    let growing = Archive::from_bytes([]);
+    let (mut inflow, mut came) = (growing.inflow(), Vec::new());
+    for piece in read.bytes.chunks(read.bytes.len() / 7 + 1) {
+        inflow.receive(piece);
+        inflow.poll(&mut came);
+    }
+    inflow.end();
+    while {
+        inflow.poll(&mut came);
+        inflow.is_behind()
+    } {}
+    assert_eq!(inflow.waiting(), 0);
+    let damage = read.archive.damage().iter();
+    let damaged: usize = damage.map(ExactSizeIterator::len).sum();
+    assert_eq!(inflow.damaged(), damaged as u64);
+    let all = read.archive.events_by_time(Order::OldestFirst);
+    let key = |event: &Event| (event.ticks, event.time, event.args, event.important);
+    let (mut all, mut came): (Vec<_>, Vec<_>) = (
+        all.map(|event| key(&event)).collect(),
+        came.iter().map(key).collect(),
+    );
+    all.sort_unstable();
+    came.sort_unstable();
+    assert_eq!(came, all);
 }
 
 fn is_block(bytes: &[u8], frame: &Frame) -> bool {

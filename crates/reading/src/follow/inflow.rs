@@ -32,33 +32,18 @@ impl<'a> ByteInflow<'a> {
         }
     }
 
-    /// Whether the end of the bytes was not read yet.
+    /// Whether more may come.
     pub fn goes_on(&self) -> bool {
-        !self.has_ended
+        !self.has_ended || self.inflow.is_behind()
     }
 
     /// Reads once, and appends the events that are whole now. Returns what is missing among them,
     /// and whether any bytes came, or their end.
     pub fn poll(&mut self, batch: &mut Vec<Event>) -> io::Result<(Vec<Lack>, bool)> {
-        if self.has_ended {
+        if !self.goes_on() || !(self.inflow.is_behind() || self.receive()?) {
             return Ok((Vec::new(), false));
         }
-        let missed = match self.from.read(&mut self.buffer) {
-            Ok(0) => {
-                self.has_ended = true;
-                self.inflow.end(batch)
-            }
-            Ok(count) => {
-                self.inflow.receive(&self.buffer[..count]);
-                self.inflow.poll(batch)
-            }
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
-                    return Ok((Vec::new(), false));
-                }
-                _ => return Err(error),
-            },
-        };
+        let missed = self.inflow.poll(batch);
         let now = AppendedLacks {
             unknown: self.inflow.missed_unknown(),
             damaged: self.inflow.damaged(),
@@ -66,5 +51,23 @@ impl<'a> ByteInflow<'a> {
             gone: self.inflow.gone(),
         };
         Ok((self.meter.lacks(missed, now), true))
+    }
+
+    /// Takes the next bytes. Returns whether any came, or their end.
+    fn receive(&mut self) -> io::Result<bool> {
+        match self.from.read(&mut self.buffer) {
+            Ok(0) => {
+                self.has_ended = true;
+                self.inflow.end();
+            }
+            Ok(count) => self.inflow.receive(&self.buffer[..count]),
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
+                    return Ok(false);
+                }
+                _ => return Err(error),
+            },
+        }
+        Ok(true)
     }
 }

@@ -5,8 +5,10 @@ use timeline::Event;
 use crate::format::frame::{self, Frames, MAX_RECORD, Part};
 use crate::read::file::bytes::FRAME;
 use crate::read::open::archive::Archive;
-use crate::read::order::intake::FrameIntake;
+use crate::read::order::intake::{FrameIntake, TakenFrame};
 
+/// About how many bytes of events are given at once.
+const AT_ONCE: usize = 64 << 20;
 /// Bytes in which frames are looked for, whatever became of the last search.
 const ENOUGH: usize = 2 * FRAME;
 
@@ -22,6 +24,12 @@ pub struct ArchiveInflow<'a> {
     /// How many must wait before frames are looked for behind damage. Each search takes time in
     /// proportion to what waits, so the next one waits for as much again.
     searched: usize,
+    /// Whether no more bytes come.
+    has_ended: bool,
+    /// Whether frames are left that are whole, because there were enough events.
+    is_behind: bool,
+    /// See [`AT_ONCE`].
+    at_once: usize,
 }
 
 impl Archive {
@@ -52,6 +60,9 @@ impl Archive {
             waiting: Vec::new(),
             at: self.bytes().len(),
             searched: 0,
+            has_ended: false,
+            is_behind: false,
+            at_once: AT_ONCE,
         }
     }
 }
@@ -62,15 +73,51 @@ impl ArchiveInflow<'_> {
         self.waiting.extend_from_slice(bytes);
     }
 
-    /// Appends the events of the frames that are whole by now to `out`: the important ones first,
-    /// then the others, each sorted by time. Returns how many entries they say were missed.
-    pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
-        self.read(false, out)
+    /// No more bytes come: to the next polls, what waits and is no frame is damage.
+    pub fn end(&mut self) {
+        self.has_ended = true;
     }
 
-    /// The same when no more bytes come: what waits and is no frame is damage.
-    pub fn end(&mut self, out: &mut Vec<Event>) -> u64 {
-        self.read(true, out)
+    /// Appends the events of the frames that are whole by now to `out`: the important ones first,
+    /// then the others, each sorted by time. Returns how many entries they say were missed. Gives
+    /// 64 MiB of events and a block at most: see [`ArchiveInflow::is_behind`].
+    pub fn poll(&mut self, out: &mut Vec<Event>) -> u64 {
+        let (mut used, mut missed, mut bytes) = (0, 0u64, 0);
+        self.is_behind = false;
+        while bytes < self.at_once {
+            let rest = &self.waiting[used..];
+            let (intake, base) = (&mut self.intake, self.at + used);
+            let (passed, taken) = match frame::first(rest, MAX_RECORD) {
+                Ok(Some(record)) => {
+                    self.searched = 0;
+                    let place = base..base + record.end;
+                    (record.end, intake.take(&rest[record], place))
+                }
+                Ok(None) if !self.has_ended || rest.is_empty() => break,
+                Err(_) if !self.has_ended && rest.len() < self.searched.min(ENOUGH) => break,
+                _ => {
+                    let (passed, taken) = search(intake, rest, base, self.has_ended);
+                    self.searched = 2 * (rest.len() - passed);
+                    (passed, taken)
+                }
+            };
+            if passed == 0 {
+                break;
+            }
+            used += passed;
+            missed = missed.saturating_add(taken.missed);
+            bytes += taken.bytes;
+            self.is_behind = bytes >= self.at_once;
+        }
+        self.waiting.drain(..used);
+        self.at += used;
+        self.intake.give(out);
+        missed
+    }
+
+    /// Whether the next poll may give more, although nothing came.
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     /// How many bytes wait for others.
@@ -93,58 +140,31 @@ impl ArchiveInflow<'_> {
     pub fn gone(&self) -> u64 {
         self.intake.gone()
     }
-
-    fn read(&mut self, is_end: bool, out: &mut Vec<Event>) -> u64 {
-        let (mut used, mut missed) = (0, 0u64);
-        loop {
-            let rest = &self.waiting[used..];
-            let (intake, base) = (&mut self.intake, self.at + used);
-            match frame::first(rest, MAX_RECORD) {
-                Ok(Some(record)) => {
-                    let place = base..base + record.end;
-                    missed =
-                        missed.saturating_add(intake.take(&rest[record.clone()], place).missed);
-                    used += record.end;
-                    self.searched = 0;
-                }
-                Ok(None) if !is_end || rest.is_empty() => break,
-                Err(_) if !is_end && rest.len() < self.searched.min(ENOUGH) => break,
-                _ => {
-                    let (passed, of_frame) = search(intake, rest, base, is_end);
-                    missed = missed.saturating_add(of_frame);
-                    used += passed;
-                    self.searched = 2 * (rest.len() - passed);
-                    if passed == 0 {
-                        break;
-                    }
-                }
-            }
-        }
-        self.waiting.drain(..used);
-        self.at += used;
-        self.intake.give(out);
-        missed
-    }
 }
 
 /// Takes the next damage, up to where a frame may begin that has not come yet, and the frame behind
-/// it. Returns how many bytes that is, and how many entries the frame says were missed.
-fn search(intake: &mut FrameIntake, bytes: &[u8], base: usize, is_end: bool) -> (usize, u64) {
+/// it. Returns how many bytes that is, and what came with the frame.
+fn search(
+    intake: &mut FrameIntake,
+    bytes: &[u8],
+    base: usize,
+    has_ended: bool,
+) -> (usize, TakenFrame) {
     let mut parts = Frames::new(bytes);
     let Some(Part::Damage(damage)) = parts.next() else {
-        return (0, 0);
+        return (0, TakenFrame::default());
     };
-    if let Some(unsure) = parts.unsure().filter(|_| !is_end) {
+    if let Some(unsure) = parts.unsure().filter(|_| !has_ended) {
         intake.damage(unsure);
-        return (unsure, 0);
+        return (unsure, TakenFrame::default());
     }
     intake.damage(damage.end);
     match parts.next() {
         Some(Part::Frame { place, record, .. }) => {
             let (start, end) = (base + place.start, place.end);
-            (end, intake.take(record, start..base + end).missed)
+            (end, intake.take(record, start..base + end))
         }
-        _ => (damage.end, 0),
+        _ => (damage.end, TakenFrame::default()),
     }
 }
 
@@ -154,8 +174,11 @@ mod tests {
     use timeline::Order;
 
     use super::*;
+    use crate::format::event::RawEvent;
     use crate::format::frame::Checksum;
     use crate::read::open::samples::{are_alike, chain, chain_of, changes, frames, runs};
+    use crate::read::units::ordered::OrderedEvent;
+    use crate::write::writer::{Form, Writer};
 
     /// What a reader is given of pieces: its events, and how many bytes belong to no frame.
     fn inflow(archive: &Archive, pieces: &[&[u8]]) -> (Vec<Event>, u64) {
@@ -164,9 +187,41 @@ mod tests {
             inflow.receive(piece);
             inflow.poll(&mut events);
         }
-        inflow.end(&mut events);
+        inflow.end();
+        while {
+            inflow.poll(&mut events);
+            inflow.is_behind()
+        } {}
         assert_eq!(inflow.waiting(), 0);
         (events, inflow.damaged())
+    }
+
+    #[test]
+    fn what_is_too_much_at_once_is_given_by_and_by() {
+        let mut file = Vec::new();
+        let mut writer = Writer::new(&mut file, 7, Form::Plain);
+        for number in 0..7 {
+            let event = RawEvent {
+                args: vec![number],
+                ..RawEvent::default()
+            };
+            writer.event(&event).unwrap();
+        }
+        writer.flush().unwrap();
+        drop(writer);
+        let growing = Archive::from_bytes([]);
+        let (mut inflow, mut events) = (growing.inflow(), Vec::new());
+        inflow.at_once = 3 * size_of::<OrderedEvent>();
+        inflow.receive(&file);
+        let mut counts = Vec::new();
+        while {
+            inflow.poll(&mut events);
+            counts.push(events.len());
+            inflow.is_behind()
+        } {}
+        assert!(counts.len() > 2 && counts[0] > 0, "{counts:?}");
+        assert_eq!((counts.last(), inflow.waiting()), (Some(&7), 0));
+        assert_eq!(inflow.damaged(), 0);
     }
 
     fn damage_of(archive: &Archive) -> u64 {
