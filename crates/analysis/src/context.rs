@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, OnceCell};
 
-use smallvec::SmallVec;
 use timeline::{Definition, Event, Layout, Thread, ThreadRef, Value};
 use timeline_archive::Preamble;
 use timeline_reading::{Holder, Log};
@@ -10,9 +9,6 @@ use timeline_reading::{Holder, Log};
 use crate::error::{Error, Result};
 use crate::field::{AnalysisValue, FieldHandle, FieldSlot};
 use crate::subscriptions::Subscription;
-
-/// Values for which no memory is allocated.
-const MOST_VALUES: usize = 8;
 
 /// What all analysers see of an event.
 pub struct EventView<'e> {
@@ -25,7 +21,7 @@ pub struct EventView<'e> {
     pub name: &'e str,
     pub layout: &'e Layout,
     /// Its values, once somebody asked for one that is not a word of it.
-    pub values: OnceCell<SmallVec<[Value<'e>; MOST_VALUES]>>,
+    pub values: OnceCell<Box<[Value<'e>]>>,
 }
 
 /// Where the events of a timeline come from. Those of an archive say it themselves.

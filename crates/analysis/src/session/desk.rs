@@ -39,6 +39,36 @@ struct DefinitionFacts<'a> {
     layout: Layout,
     /// How they come to each analyser; none if nobody was asked yet.
     routes: Box<[Option<Route<'a>>]>,
+    /// Whether anybody wants them.
+    is_wanted: bool,
+}
+
+/// Gives an event to all who want those of its definition.
+#[inline]
+fn hand<'a, A: Analyzer + ?Sized>(
+    seats: &mut [Seat<'a, A>],
+    (number, desk): (usize, &LogDesk<'a>),
+    facts: &DefinitionFacts<'a>,
+    event: &Event,
+) -> Result {
+    let view = EventView {
+        event,
+        number,
+        log: desk.log,
+        origin: &desk.origin,
+        definition: facts.definition,
+        name: &facts.name,
+        layout: &facts.layout,
+        values: OnceCell::new(),
+    };
+    for (seat, route) in seats.iter_mut().zip(&facts.routes) {
+        if let Some(route) = route
+            && !seat.has_enough()
+        {
+            seat.event(&view, route)?;
+        }
+    }
+    Ok(())
 }
 
 impl<'a, A: Analyzer + ?Sized> Desk<'a, A> {
@@ -63,34 +93,26 @@ impl<'a, A: Analyzer + ?Sized> Desk<'a, A> {
     }
 
     /// Gives an event to all who want it.
-    #[inline]
+    #[inline(always)]
     pub fn event(&mut self, number: usize, event: &Event) -> Result {
         if self.logs[number].is_behind_gap(event) {
             self.gap(number, event)?;
         }
-        if self.logs[number].definitions.get(event.id).is_none() {
-            self.learn(number, event);
+        let desk = &self.logs[number];
+        match desk.definitions.get(event.id) {
+            Some(facts) if !facts.is_wanted => Ok(()),
+            Some(facts) => hand(&mut self.seats, (number, desk), facts, event),
+            None => self.first_event(number, event),
         }
+    }
+
+    /// The same, if nothing is known of its definition yet.
+    #[cold]
+    fn first_event(&mut self, number: usize, event: &Event) -> Result {
+        self.learn(number, event);
         let desk = &self.logs[number];
         let facts = desk.definitions.get(event.id).unwrap_or(&desk.undefined);
-        let view = EventView {
-            event,
-            number,
-            log: desk.log,
-            origin: &desk.origin,
-            definition: facts.definition,
-            name: &facts.name,
-            layout: &facts.layout,
-            values: OnceCell::new(),
-        };
-        for (seat, route) in self.seats.iter_mut().zip(&facts.routes) {
-            if let Some(route) = route
-                && !seat.has_enough()
-            {
-                seat.event(&view, route)?;
-            }
-        }
-        Ok(())
+        hand(&mut self.seats, (number, desk), facts, event)
     }
 
     /// Tells all what a log lacks.
@@ -127,11 +149,13 @@ impl<'a, A: Analyzer + ?Sized> Desk<'a, A> {
             return;
         };
         let layout = Layout::of(definition);
+        let routes = routes(Some(definition), &layout);
         let facts = DefinitionFacts {
             definition: Some(definition),
             name: definition.name(),
-            routes: routes(Some(definition), &layout),
             layout,
+            is_wanted: routes.iter().any(Option::is_some),
+            routes,
         };
         desk.definitions.insert(event.id, definition, facts);
     }
@@ -154,6 +178,7 @@ impl<'a> LogDesk<'a> {
                 name: String::new(),
                 layout: Layout::unknown(),
                 routes: Box::new([]),
+                is_wanted: true,
             },
             passage: None,
         }

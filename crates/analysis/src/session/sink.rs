@@ -17,7 +17,7 @@ pub struct ItemSink<'s, 'a, 'w> {
 
 impl ItemSink<'_, '_, '_> {
     /// Gives an event of the log of this number.
-    #[inline]
+    #[inline(always)]
     pub fn event(&mut self, log: usize, event: Event) -> Result {
         self.desk.event(log, &event)?;
         if let Some(workers) = &mut self.workers {
