@@ -97,6 +97,15 @@ impl From<timeline_reading::Error> for Failure {
     }
 }
 
+impl From<timeline_analysis::Error> for Failure {
+    fn from(error: timeline_analysis::Error) -> Self {
+        match error {
+            timeline_analysis::Error::Reading(error) => error.into(),
+            other => Failure::Message(other.to_string()),
+        }
+    }
+}
+
 impl From<timeline_latency::intervals::Error> for Failure {
     fn from(error: timeline_latency::intervals::Error) -> Self {
         match error {

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
-use timeline::{Definition, Event, EventId, Layout, Order, Source, Value};
+use timeline::internal::PerEvent;
+use timeline::{Definition, Event, EventId, Layout, Source, Value};
+use timeline_analysis::{Analysis, AnalysisInput, Analyzer, EventContext, Lack, Subscriptions};
 use timeline_reading::json::write_line;
-use timeline_reading::{Extent, Log, Request};
+use timeline_reading::{Extent, Log};
 
 use crate::args::Example;
 use crate::failure::Result;
@@ -108,16 +110,20 @@ fn run(args: &Args) -> Result {
     let mut all = All::default();
     let mut read = Vec::new();
     for log in &logs {
-        let mut stats = Stats::new(log.source());
-        let mut events = log.stream(Request::new(Order::OldestFirst).query(&query));
-        events.by_ref().for_each(|event| stats.add(&event));
+        let mut stats = Stats::default();
+        let input = AnalysisInput::whole([log]).query(&query);
+        let outcome = Analysis::new(input).with(&mut stats).run();
         stats.set_apart();
-        all.add(&stats, args.by);
-        read.push(events);
+        all.add(&stats, log.source(), args.by);
+        read.push((log, stats.lost, outcome));
     }
     all.print(args)?;
     unknown_names::tell(&query, &logs.iter().collect::<Vec<_>>());
-    read.iter().try_for_each(health::report_stream)
+    read.into_iter().try_for_each(|(log, lost, outcome)| {
+        outcome?;
+        health::report_log(log, lost);
+        Ok(())
+    })
 }
 
 /// The counts of all.
@@ -129,15 +135,18 @@ struct All {
 }
 
 /// The counts of one timeline or archive so far.
-struct Stats<'a> {
-    at: &'a dyn Source,
-    /// By the number of the definition.
-    definitions: HashMap<EventId, (Layout, Amount)>,
+#[derive(Default)]
+struct Stats {
+    definitions: PerEvent<Amount>,
+    /// Events that are not defined count together: they may have any number.
+    undefined: Amount,
     /// The first and the last time, as far as they are known, of events that are not important.
     span: Option<(u64, u64)>,
     /// The events and times of the important ones. Nothing overwrites these, so they may be much
     /// older than the others.
     important: Vec<(EventId, Option<u64>)>,
+    /// How many could not be read.
+    lost: u64,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -148,35 +157,44 @@ struct Amount {
     apart: u64,
 }
 
-impl<'a> Stats<'a> {
-    fn new(at: &'a dyn Source) -> Stats<'a> {
-        Stats {
-            at,
-            definitions: HashMap::new(),
-            span: None,
-            important: Vec::new(),
-        }
+impl Analyzer for Stats {
+    fn begin(&mut self, wanted: &mut Subscriptions) {
+        wanted.all();
     }
 
-    fn add(&mut self, event: &Event) {
-        let definition = self.at.definition(event.id);
-        // Events that are not defined count together: they may have any number.
-        let id = definition.map_or(EventId::NEVER, |_| event.id);
-        let known = self.definitions.entry(id);
-        let (layout, amount) = known.or_insert_with(|| {
-            let layout = definition.map_or_else(Layout::unknown, Layout::of);
-            (layout, Amount::default())
-        });
+    fn event(&mut self, context: &EventContext) -> timeline_analysis::Result {
+        let event = context.event();
+        let (id, amount) = match context.definition() {
+            Some(definition) => {
+                if self.definitions.get(event.id).is_none() {
+                    let none = Amount::default();
+                    self.definitions.insert(event.id, definition, none);
+                }
+                (event.id, self.definitions.get_mut(event.id))
+            }
+            None => (EventId::NEVER, None),
+        };
+        let amount = amount.unwrap_or(&mut self.undefined);
         amount.events += 1;
-        amount.bytes += bytes(event, layout);
-        let time = self.at.time(event);
+        amount.bytes += bytes(event, context.layout());
+        let time = context.time();
         if event.important {
             self.important.push((id, time));
         } else if let Some(time) = time {
             self.span = both(self.span, Some((time, time)));
         }
+        Ok(())
     }
 
+    fn loss(&mut self, _: usize, what: Lack) -> timeline_analysis::Result {
+        if let Lack::Unreadable(events) = what {
+            self.lost += events;
+        }
+        Ok(())
+    }
+}
+
+impl Stats {
     /// Takes those important events out of all rates that are not of the time of the others. If
     /// there are no others, the time is theirs.
     fn set_apart(&mut self) {
@@ -187,9 +205,9 @@ impl<'a> Stats<'a> {
             return;
         };
         for (id, time) in self.important.drain(..) {
-            let is_apart = time.is_some_and(|time| !(first..=last).contains(&time));
-            if let Some((_, amount)) = self.definitions.get_mut(&id).filter(|_| is_apart) {
-                amount.apart += 1;
+            if time.is_some_and(|time| !(first..=last).contains(&time)) {
+                let amount = self.definitions.get_mut(id);
+                amount.unwrap_or(&mut self.undefined).apart += 1;
             }
         }
     }
@@ -204,9 +222,11 @@ fn both(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)
 }
 
 impl All {
-    fn add(&mut self, stats: &Stats, by: By) {
-        for (id, (_, amount)) in &stats.definitions {
-            let definition = stats.at.definition(*id);
+    fn add(&mut self, stats: &Stats, source: &dyn Source, by: By) {
+        let undefined = Some((EventId::NEVER, &stats.undefined));
+        let undefined = undefined.filter(|(_, amount)| amount.events > 0);
+        for (id, amount) in stats.definitions.iter().chain(undefined) {
+            let definition = source.definition(id);
             let category = definition.map_or("", |definition| &definition.category);
             let name = definition.filter(|_| by == By::Event);
             let name = name.map_or(String::new(), Definition::name);

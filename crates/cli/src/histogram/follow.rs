@@ -4,9 +4,8 @@
 use std::time::{Duration, Instant};
 
 use timeline::FollowFrom;
-use timeline_latency::Lack;
-use timeline_latency::Measure;
 use timeline_latency::intervals::IntervalLoss;
+use timeline_latency::{Lack, Measure};
 use timeline_reading::{Extent, Log};
 use timeline_search::Query;
 use timeline_worker::Pause;
