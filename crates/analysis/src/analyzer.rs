@@ -22,7 +22,8 @@ pub trait Analyzer {
     fn event(&mut self, event: &EventContext) -> Result;
 
     /// Between the event before and the next one, others may be missing, of any thread: what began
-    /// before may have ended unseen. Called for all gaps, whatever is wanted.
+    /// before may have ended unseen. Called for all gaps, whatever is wanted; where nobody knows
+    /// what is missing, before each event.
     ///
     /// # Errors
     /// What the analyser cannot go on with.
