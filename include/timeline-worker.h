@@ -114,6 +114,16 @@ typedef struct timeline_worker_options_t {
    */
   const char *labels;
   /**
+   * For a store on another machine: the fingerprint of its certificate, as the store printed it;
+   * or NULL. Then `~/.config/timeline/stores` has to name it.
+   */
+  const char *fingerprint;
+  /**
+   * For a store: a file with the token that it asks for; or NULL. Then it is the one in the
+   * variable `TIMELINE_TOKEN`, if that is set.
+   */
+  const char *token_file;
+  /**
    * How long the thread waits at least and at most before it looks into the ring again, in
    * nanoseconds; 0: 1 and 50 milliseconds. It waits longer as long as nothing is logged. What is
    * logged in the longest of these times has to fit in the ring.

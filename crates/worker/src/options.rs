@@ -65,15 +65,16 @@ impl WorkerOptions {
 
     /// Sends to a store at `HOST` or `HOST:PORT`; the port is 1980 if none is given. At most 64 MiB
     /// wait for its answers; behind that, events stay in the ring. It is tried for ever. A store on
-    /// another machine is believed if [`StoreTrust::KnownStores`] knows it, and is told the token of
-    /// the variable `TIMELINE_TOKEN`, if it is set.
+    /// another machine is believed if [`StoreTrust::KnownStores`] knows it, and is told the token
+    /// of the variable `TIMELINE_TOKEN`, if it is set.
     ///
     /// # Errors
-    /// `BadOption` if this is no address, or the variable no token. The name is looked up later, and again after each
-    /// failure.
+    /// `BadOption` if this is no address, or the variable no token. The name is looked up later,
+    /// and again after each failure.
     pub fn to_store(address: &str) -> Result<WorkerOptions> {
         let address = to_connect_to(address, PORT).map_err(|why| Error::option("address", why))?;
-        let token = StoreToken::from_environment().map_err(|why| Error::option("token", why))?;
+        let token = StoreToken::from_environment();
+        let token = token.map_err(|why| Error::option("token", why))?;
         let sender = SenderOptions {
             address,
             token,
