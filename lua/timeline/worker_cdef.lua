@@ -16,6 +16,8 @@ typedef struct timeline_worker_options_t {
  _Bool
       without_thread;
   const char *labels;
+  const char *fingerprint;
+  const char *token_file;
   uint64_t shortest_wait_ns;
   uint64_t longest_wait_ns;
 } timeline_worker_options_t;
