@@ -7,7 +7,7 @@ NPM_PACKAGES = $(foreach place,browser histograms page,tests/$(place)/node_modul
 PYTHON_PACKAGES = tests/histograms/python_modules/.installed
 
 .DEFAULT_GOAL := all
-.PHONY: all build test lint lint-page map unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements install clean help
+.PHONY: all build test lint lint-page map unit units documented loom fuzz demo bench bench-latency bench-search bench-serve bench-statements bench-store install clean help
 
 help:
 	@echo "make            build the command and the libraries: $(TARGET_DIR)"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench-search   what searching archives costs, beside ripgrep and others; QUICK=1 for a try"
 	@echo "make bench-serve    what the page of \`timeline serve\` costs, in a browser; QUICK=1 for a try"
 	@echo "make bench-statements  what statements cost where they are compiled; QUICK=1 for a try"
+	@echo "make bench-store  what recorders and a store cost, with encryption and without; QUICK=1 for a try"
 	@echo "make bench-latency  what watching for spans and finding durations costs; QUICK=1 for a try"
 	@echo "make bench      what logging and reading cost, beside the clock and beside others; QUICK=1 for a try, SVG=FILE draws, PAGE=FILE fills"
 	@echo "make fuzz       feed each reader of bytes with a fuzzer; SECONDS=60 for each, TARGETS=\"archive ring\" for some"
@@ -127,6 +128,12 @@ bench-latency:
 	$(MAKE) build
 	$(CARGO) build --release -p timeline-bench-programs
 	TARGET_DIR="$(TARGET_DIR)" benches/latency.py $(if $(QUICK),--quick)
+
+bench-store:
+	scripts/bootstrap.sh test
+	$(MAKE) build
+	$(CARGO) build --release -p timeline-bench-programs
+	TARGET_DIR="$(TARGET_DIR)" benches/store.py $(if $(QUICK),--quick)
 
 # Compiles only: nothing is built for it.
 bench-statements:

@@ -10,6 +10,7 @@ mod bare;
 mod bench;
 mod bench_latency;
 mod bench_search;
+mod bench_store;
 mod bootstrap;
 mod command;
 mod completions;

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Measures what a store costs: `make bench-store`. Tables on standard output; what it is doing on standard error.
+
+Eight snapshots of a program are recorded at the same time by eight recorders: to files, to a store without encryption,
+and to a store with it. How many events a second all of them record together, and how much processor time recorders and
+store take for an event; median and quartiles over the repeats. Then how much memory a store takes for a thousand
+connections over which nothing comes, and a recorder while its store is away."""
+
+import argparse
+import contextlib
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from harness.figures import spread
+from harness.programs import Failed, Programs, run, say
+
+SENDERS = 8
+WAYS = ["files", "store", "store, TLS"]
+# Of a process: bytes in memory now, and the most so far.
+NOW, MOST = "VmRSS:", "VmHWM:"
+
+
+def parse():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="short and few repeats: shows that all runs, no more")
+    parser.add_argument("--json", metavar="FILE", help="where the figures go")
+    return parser.parse_args()
+
+
+class Store:
+    """A store with a directory of its own, until the end of a `with`."""
+
+    def __init__(self, programs):
+        self.folder = tempfile.TemporaryDirectory(dir=programs.outdir)
+        self.process = subprocess.Popen([programs.command, "store", self.folder.name, "--listen", "127.0.0.1:0"],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True)
+        self.address = self.process.stdout.readline().strip()
+        self.fingerprint = self.process.stderr.readline().strip().rsplit(" ", 1)[-1]
+        if not self.fingerprint.startswith("sha256:"):
+            raise Failed("timeline store: expected an address and a fingerprint")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        self.folder.cleanup()
+
+    def end(self):
+        """Ends it."""
+        if self.process.returncode is None:
+            self.process.terminate()
+            self.process.communicate()
+
+    def seconds(self):
+        """Processor time so far."""
+        words = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(") ", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(pid, what):
+    """Bytes of memory of a process."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(what):
+            return int(line.split()[1]) * 1024
+    raise Failed(f"process {pid} has no {what}")
+
+
+@contextlib.contextmanager
+def logging(programs, rate, seconds):
+    """A program that logs, until the end of a `with`."""
+    program = subprocess.Popen([programs.target / "bench-spans", "--rate", str(rate), "--seconds", str(seconds)],
+                               env=programs.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        if program.stdout.readline() != "ready\n":
+            raise Failed("bench-spans: expected \"ready\"")
+        yield program
+    finally:
+        program.kill()
+        program.wait()
+        program.stdout.close()
+        programs.remove()
+
+
+def snapshots(programs, quick):
+    """Snapshots of as many runs of a program, and how many events they have together."""
+    files, events = [], 0
+    rate, seconds = (10_000, 0.2) if quick else (400_000, 2)
+    for number in range(SENDERS):
+        say(f"a program logs {rate:,} events a second for {seconds} s")
+        file = Path(programs.outdir) / f"{number}.timeline"
+        with logging(programs, rate, 60):
+            time.sleep(seconds)
+            run([programs.command, "save", programs.name, file], "timeline save", stderr=subprocess.DEVNULL)
+        events += programs.info(file)["entries_written"]
+        files.append(file)
+    return files, events
+
+
+def recorded(programs, files, way):
+    """One run: the seconds until all is recorded, and those of processors."""
+    with tempfile.TemporaryDirectory(dir=programs.outdir) as folder, Store(programs) as store:
+        before, began = store.seconds(), time.perf_counter()
+        recorders = []
+        for number, file in enumerate(files):
+            to = ["-o", f"{folder}/{number}.tla"] if way == "files" else ["--to", store.address]
+            more = ["--fingerprint", store.fingerprint] if way == "store, TLS" else []
+            recorders.append(subprocess.Popen([programs.command, "record", "--once", file, *to, *more],
+                                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        used = 0
+        for recorder in recorders:
+            said = recorder.stderr.read()
+            _, status, usage = os.wait4(recorder.pid, 0)
+            recorder.returncode = os.waitstatus_to_exitcode(status)
+            recorder.stderr.close()
+            if recorder.returncode != 0 or ", 0 missed" not in said:
+                raise Failed(f"timeline record ended with status {recorder.returncode}: {said}")
+            used += usage.ru_utime + usage.ru_stime
+        took = time.perf_counter() - began
+        return took, used + store.seconds() - before
+
+
+def recording(programs, quick):
+    """A row for each way."""
+    files, events = snapshots(programs, quick)
+    rows = []
+    for way in WAYS:
+        say(f"{SENDERS} recorders, {events:,} events: {way}")
+        runs = [recorded(programs, files, way) for _ in range(1 if quick else 5)]
+        rows.append({"way": way, "events": events, "rate": spread([events / took for took, _ in runs]),
+                     "cpu_ns": spread([1e9 * cpu / events for _, cpu in runs])})
+    return rows
+
+
+def show(rows):
+    """The table of `recording`."""
+    print(f"{SENDERS} recorders    M events/s (quartiles)   of files   ns of CPU an event (quartiles)   of files")
+    first = rows[0]
+    for row in rows:
+        (low, rate, high), (least, cpu, most) = row["rate"], row["cpu_ns"]
+        print(f"{row['way']:<11} {rate / 1e6:10.2f} ({low / 1e6:.2f}-{high / 1e6:.2f})      {rate / first['rate'][1]:8.2f}"
+              f"   {cpu:14.1f} ({least:.1f}-{most:.1f})          {cpu / first['cpu_ns'][1]:8.2f}")
+
+
+def hello(number):
+    """The frame of a hello: docs/protocol.md."""
+    session = number.to_bytes(16, "big")
+    record = (b"\x40\x86\x01\x01\x02\xc4\x10" + session + b"\x03\xcf" + (number + 1).to_bytes(8, "big")
+              + b"\x05\x01\x08\x00\x09\x00")
+    return (b"\xc1\xce" + zlib.crc32(record).to_bytes(4, "big") + b"\xc1\xda" + len(record).to_bytes(2, "big")
+            + record)
+
+
+def silent(programs, quick):
+    """The memory of a store before and with connections over which nothing comes."""
+    count = 20 if quick else 1000
+    figures = {"connections": count}
+    for way, encrypted in [("plain", False), ("tls", True)]:
+        say(f"{count} connections: {way}")
+        with Store(programs) as store:
+            before, sockets = memory(store.process.pid, NOW), []
+            host, port = store.address.rsplit(":", 1)
+            for number in range(count):
+                connection = socket.create_connection((host, int(port)))
+                if encrypted:
+                    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+                    connection = context.wrap_socket(connection)
+                connection.sendall(hello(number))
+                if not connection.recv(1):
+                    raise Failed("the store closed a connection: expected a welcome")
+                sockets.append(connection)
+            figures[f"{way}_bytes"] = memory(store.process.pid, NOW) - before
+            for connection in sockets:
+                connection.close()
+    return figures
+
+
+def show_silent(figures):
+    """The figures of `silent`."""
+    count = figures["connections"]
+    plain, tls = (figures[f"{way}_bytes"] / 2**20 for way in ["plain", "tls"])
+    print(f"\n{count:,} connections over which nothing comes: {plain:.1f} MiB, with TLS {tls:.1f} MiB")
+
+
+def outage(programs, quick):
+    """The most memory of a recorder whose store is away, beside its buffer."""
+    buffer, rate, seconds = (1, 20_000, 2) if quick else (16, 1_000_000, 5)
+    say(f"a recorder without a store for {seconds} s")
+    with logging(programs, rate, seconds) as program, Store(programs) as store:
+        recorder = subprocess.Popen([programs.command, "record", programs.name, "--to", store.address,
+                                     "--buffer", f"{buffer}M"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                    text=True)
+        recorder.stderr.readline()
+        store.end()
+        program.wait()
+        most = memory(recorder.pid, MOST)
+        recorder.terminate()
+        recorder.communicate()
+    return {"buffer_bytes": buffer << 20, "most_bytes": most}
+
+
+def show_outage(figures):
+    """The figures of `outage`."""
+    buffer, most = (figures[name] / 2**20 for name in ["buffer_bytes", "most_bytes"])
+    print(f"a recorder without its store: {most:.1f} MiB at most, of which --buffer {buffer:.0f} MiB")
+
+
+# What is measured: a name in the figures, how, and how it is shown.
+PARTS = [("recording", recording, show), ("silent", silent, show_silent), ("outage", outage, show_outage)]
+
+
+def main():
+    """Measures each part, and shows it."""
+    options, figures = parse(), {}
+    with tempfile.TemporaryDirectory() as folder:
+        programs = Programs(folder, 1, compiled=False)
+        for name, measure, table in PARTS:
+            figures[name] = measure(programs, options.quick)
+            table(figures[name])
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as error:
+        sys.exit(f"bench: {error}")
