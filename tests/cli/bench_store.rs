@@ -30,7 +30,10 @@ fn recorders_and_a_store_are_measured() {
         assert_spread(row, "cpu_ns");
         assert_positive(row, &["events"]);
     }
-    assert_positive(&found["silent"], &["connections", "plain_bytes", "tls_bytes"]);
+    assert_positive(
+        &found["silent"],
+        &["connections", "plain_bytes", "tls_bytes"],
+    );
     assert_positive(&found["outage"], &["buffer_bytes", "most_bytes"]);
     let tables = printed(said);
     for row in ["store, TLS ", "a recorder without its store"] {

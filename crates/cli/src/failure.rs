@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use timeline_archive::has_archive_name;
+
 use crate::permission;
 
 /// Why a verb failed.
@@ -58,24 +60,39 @@ impl From<timeline_archive::Error> for Failure {
     }
 }
 
-/// What there is in a directory that is no archive: it may have the snapshots of a watch.
+/// What there is in a directory that is no archive: it may have the snapshots of a watch, or be
+/// that of a store.
 fn no_archive_in(folder: &Path) -> String {
-    let paths = fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = paths.map(|entry| entry.path());
     let is_snapshot = |path: &PathBuf| path.extension().is_some_and(|end| end == "timeline");
     // Their names have times, so the last one is the newest.
-    let newest = paths.filter(is_snapshot).max();
-    let folder = folder.display();
-    match newest {
-        Some(newest) => format!(
-            "{folder} has snapshots, and no archive; name one of them, such as {}",
+    let newest = inside(folder).filter(is_snapshot).max();
+    if let Some(newest) = newest {
+        return format!(
+            "{} has snapshots, and no archive; name one of them, such as {}",
+            folder.display(),
             newest.display()
+        );
+    }
+    let runs = || inside(folder).chain(inside(folder).flat_map(|host| inside(&host)));
+    let has_archives = |run: &PathBuf| inside(run).any(|path| has_archive_name(&path));
+    let folder = folder.display();
+    match runs().find(has_archives) {
+        Some(run) => format!(
+            "{folder} has runs that a store received, and no archive itself; name one of them, \
+             such as {}",
+            run.display()
         ),
         None => format!(
             "no archive in the directory {folder}: expected files of `timeline record -o \
              {folder}/`, which end in .tla"
         ),
     }
+}
+
+/// The paths in a directory.
+fn inside(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
 }
 
 impl From<timeline_worker::Error> for Failure {

@@ -52,7 +52,7 @@ pub struct Args {
     listen: SocketAddr,
 
     /// The tokens of which a recorder must know one, a line each; otherwise that in the variable
-    /// TIMELINE_TOKEN. `openssl rand -hex 16` makes one
+    /// TIMELINE_TOKEN. `(umask 077; openssl rand -hex 16 > FILE)` makes one
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
@@ -89,7 +89,7 @@ pub struct Args {
     keep_total: Option<u64>,
 
     /// Remove files to which nothing was written for so long (720h). Those that are being written
-    /// are never removed
+    /// are never removed. It is looked every ten seconds, of a large store more rarely
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     keep_age: Option<Duration>,
 }
@@ -126,8 +126,8 @@ fn run(args: &Args) -> Result {
     let tokens = tokens(args.token_file.as_deref())?;
     if !args.listen.ip().is_loopback() && tokens.is_empty() && !args.insecure {
         return Err(Failure::misuse(format!(
-            "everybody who can connect to {} could send; say --token-file FILE (openssl rand -hex \
-             16 > FILE makes a token), or --insecure",
+            "everybody who can connect to {} could send; say --token-file FILE ((umask 077; \
+             openssl rand -hex 16 > FILE) makes one), or --insecure",
             args.listen
         )));
     }

@@ -49,8 +49,8 @@ pub fn to_connect_to(text: &str, port: u16) -> Result<String, String> {
     if let Ok(address) = host.unwrap_or(text).parse::<IpAddr>() {
         return Ok(SocketAddr::new(address, port).to_string());
     }
-    if text.parse::<SocketAddr>().is_ok() {
-        return Ok(text.into());
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(address.to_string());
     }
     let (host, given) = match text.split_once(':') {
         Some((host, given)) => (host, given.parse().ok().filter(|port| *port > 0)),

@@ -76,11 +76,19 @@ impl StoreToken {
     pub fn read_file(path: &Path) -> io::Result<Vec<StoreToken>> {
         let bad = |what| io::Error::new(io::ErrorKind::InvalidData, what);
         let file = File::open(path)?;
-        if file.metadata()?.mode() & 0o004 != 0 {
-            return Err(bad("everybody can read it; chmod 600 it".to_owned()));
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if metadata.mode() & 0o006 != 0 {
+            let what = "everybody can read or change it; chmod 600 it";
+            return Err(bad(what.to_owned()));
         }
         let mut text = String::new();
-        file.take(MAX_FILE).read_to_string(&mut text)?;
+        file.take(MAX_FILE + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_FILE {
+            return Err(bad(format!("expected at most {MAX_FILE} bytes")));
+        }
         let lines = text.lines().map(str::trim).enumerate();
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
         let tokens = lines.map(|(number, line)| {
@@ -141,8 +149,11 @@ mod tests {
             ["0123456789abcdef", "fedcba9876543210"].map(StoreToken::of)
         );
         assert_ne!(tokens[0], tokens[1]);
+        let long = text.repeat(2000);
         for (text, mode, expected) in [
-            (text, 0o644, "everybody can read it"),
+            (text, 0o644, "everybody can read or change it"),
+            (text, 0o602, "everybody can read or change it"),
+            (&long, 0o600, "at most 65536 bytes"),
             ("", 0o600, "found none"),
             ("# nothing\n", 0o600, "found none"),
             (

@@ -1,5 +1,6 @@
 //! Encrypts a connection if the other side begins to, and says who must.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ pub async fn open(
             TLS => {
                 let accepted = TlsAcceptor::from(config).accept(socket).await;
                 let stream = accepted.inspect_err(|error| {
-                    options.say(format_args!("{from} encrypts nothing: {error}"));
+                    options.say(format_args!("{from} is no sender: {}", reason(error)));
                 })?;
                 Arrival {
                     stream: Box::new(stream),
@@ -54,4 +55,15 @@ pub async fn open(
     };
     let opened = timeout(HELLO, opening).await;
     opened.map_err(|_| ConnectionEnd::Closed)?
+}
+
+/// Why there is no encrypted connection.
+fn reason(error: &io::Error) -> String {
+    let of_tls = error.get_ref().and_then(|error| error.downcast_ref());
+    match of_tls {
+        Some(rustls::Error::AlertReceived(_)) => {
+            format!("it does not believe the certificate of this store ({error})")
+        }
+        _ => format!("it cannot encrypt the connection ({error})"),
+    }
 }

@@ -104,7 +104,7 @@ impl<'a> Reception<'a> {
 
     /// Says what became of the session.
     pub fn tell_end(&self, address: SocketAddr) {
-        if let Some(files) = &self.files {
+        if let Some(files) = self.files.as_ref().filter(|_| self.file > 0) {
             let how = match self.has_ended {
                 true => "has ended",
                 false => "broke off",

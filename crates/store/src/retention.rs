@@ -73,7 +73,15 @@ impl Retention {
 /// The files of the archive in a directory.
 fn files_in(folder: &Path) -> Vec<KeptFile> {
     let entries = read_dir(folder).into_iter().flatten().flatten();
-    let archives = entries.filter(|entry| has_archive_name(&entry.path()));
+    // Others than the store's may lie there.
+    let is_own = |entry: &std::fs::DirEntry| {
+        let is_numbered = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(b"timeline-");
+        is_numbered && has_archive_name(&entry.path())
+    };
+    let archives = entries.filter(is_own);
     let file = |entry: std::fs::DirEntry| {
         // Of a link, this is the link.
         let metadata = entry.metadata().ok().filter(Metadata::is_file)?;
@@ -180,9 +188,9 @@ mod tests {
         let index = second.with_extension("tla.idx");
         File::create(&index).unwrap();
         let _written = Flock::lock(File::open(&first).unwrap(), FlockArg::LockExclusive).unwrap();
-        let other = folder.path().join("notes.tla");
+        let other = folder.path().join("b/z/notes.tla");
         File::create(&other).unwrap();
-        let link = folder.path().join("b/z/link.tla");
+        let link = folder.path().join("b/z/timeline-000009.tla");
         std::os::unix::fs::symlink(&other, &link).unwrap();
         let mut gone = 0;
         let all = Retention {

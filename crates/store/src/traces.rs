@@ -190,7 +190,9 @@ fn folders(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 fn magic_of(folder: &Path) -> Option<u64> {
     let entries = files::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
-    let mut archives: Vec<_> = paths.filter(|path| has_archive_name(path)).collect();
+    // To open a pipe could wait for ever.
+    let is_archive = |path: &PathBuf| has_archive_name(path) && path.is_file();
+    let mut archives: Vec<_> = paths.filter(is_archive).collect();
     archives.sort();
     archives.iter().find_map(|path| {
         let file = files::open_to_read(path).ok()?;

@@ -264,7 +264,7 @@ fn work(mut pump: Pump, mut pause: Pause, shared: &WorkerChannel) -> Result<Tota
         match shared.wait(rest) {
             WorkerTask::End => break,
             WorkerTask::Flush(number, until) => {
-                let is_whole = pump.flush(until.saturating_duration_since(Instant::now()))?;
+                let is_whole = pump.flush_until(until, &mut |pump| shared.tell(pump))?;
                 shared.tell(&mut pump);
                 shared.change(|state| (state.flushed, state.is_whole) = (number, is_whole));
             }

@@ -410,7 +410,11 @@ fn secrets_that_are_none_are_refused_at_the_start() {
             1,
             "line 1: expected a token of 16 to 256",
         ),
-        (&["--token-file", &open], 1, "everybody can read it"),
+        (
+            &["--token-file", &open],
+            1,
+            "everybody can read or change it",
+        ),
         (&["--token-file", &nothing], 1, "No such file"),
         (&["--key", &nothing], 2, "--certificate"),
         (

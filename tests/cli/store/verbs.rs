@@ -52,6 +52,11 @@ fn a_recording_is_sent_and_read_like_any_other() {
     let read = |path: &str| succeed(&["dump", "--json", path]).stdout;
     assert_eq!((all.len(), read(&trace)), (1, read(&own)));
     succeed(&["verify", &trace]);
+    // The directory of the store is none of a run.
+    for place in [traces_of_it.as_path(), all[0].parent().unwrap()] {
+        let told = fail(&["info", &place.display().to_string()]);
+        assert!(told.contains(&format!("such as {trace}")), "{told}");
+    }
     let told = succeed(&["info", &trace]).stdout;
     assert!(told.contains("  session    ended\n"), "{told}");
     assert!(told.contains("  label      service=db\n"), "{told}");

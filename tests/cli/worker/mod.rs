@@ -19,6 +19,9 @@ use std::time::Duration;
 /// Far longer than anything takes: only a hang comes here.
 const LONG: Duration = Duration::from_secs(60);
 
+/// Too short for a store that refuses.
+const SHORT: Duration = Duration::from_millis(20);
+
 /// The files of an archive in a directory, in their order.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();

@@ -4,7 +4,7 @@ use nix::sys::signal::Signal;
 use timeline_net::StoreToken;
 use timeline_worker::{Worker, WorkerOptions};
 
-use super::LONG;
+use super::{LONG, SHORT};
 use crate::command::eventually;
 use crate::store::place::{Place, Program, assert_same, events, traces};
 use crate::store::{own_address, receiving};
@@ -77,6 +77,26 @@ fn a_worker_waits_for_a_store_and_outlives_its_end() {
     let trace = traces(folder.path());
     assert_eq!(trace.len(), 1);
     assert_same(&events(&trace[0]), &program.recorded_here(), "all");
+}
+
+/// Whoever flushes right behind the start is told why nothing arrives, and how much stays.
+#[test]
+fn a_worker_whose_store_refuses_it_says_why() {
+    let place = Place::with(|store| {
+        store.tokens = vec![StoreToken::parse("correct-horse-battery-staple").unwrap()];
+    });
+    let mut program = Program::new("worker-refused", 1 << 14);
+    program.log(100);
+    let options = WorkerOptions::to_store(&place.address.to_string()).unwrap();
+    let worker = Worker::start(&program.timeline, &options).unwrap();
+    eventually("a reason", || {
+        let is_whole = worker.flush(SHORT).unwrap();
+        assert!(!is_whole);
+        let told = worker.trouble().unwrap();
+        told.is_some_and(|told| told.contains("expected a token, got none"))
+    });
+    let totals = worker.stop().unwrap();
+    assert_eq!((totals.events, totals.left), (0, 103), "{totals:?}");
 }
 
 /// The store is another one's: it asks for a token, and is known by its certificate. The worker is

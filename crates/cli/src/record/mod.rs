@@ -39,6 +39,7 @@ use crate::waiting;
 use open::open_output;
 use progress::{RecordProgress, RecordStatus};
 use remote::Remote;
+use report::ToldTroubles;
 use runs::Watch;
 pub use size::parse_file_size;
 
@@ -256,7 +257,7 @@ fn run(args: &Args) -> Result {
         pump: Pump::new(output, at, form, choice),
         until: None,
         progress: RecordProgress::new(),
-        trouble: None,
+        trouble: ToldTroubles::default(),
         has_begun: false,
     };
     recording.record_all()?;
@@ -286,8 +287,8 @@ struct Recording<'a> {
     /// The time at which the recorder stops reading the ring, after a signal.
     until: Option<Instant>,
     progress: RecordProgress,
-    /// The failing step that was reported.
-    trouble: Option<&'static str>,
+    /// What was said of a failing step.
+    trouble: ToldTroubles,
     /// Whether it was said that it began.
     has_begun: bool,
 }
@@ -371,7 +372,7 @@ impl Recording<'_> {
         }
         let trouble = self.pump.trouble();
         report::trouble(&mut self.trouble, &mut self.progress, trouble);
-        let is_told = matches!(step, PumpStep::New | PumpStep::Idle) && self.trouble.is_none();
+        let is_told = matches!(step, PumpStep::New | PumpStep::Idle) && self.trouble.is_empty();
         if is_told && !self.pump.is_former() && !std::mem::replace(&mut self.has_begun, true) {
             report::begin(at, self.args);
         }

@@ -68,25 +68,40 @@ pub fn change(change: FileChange, args: &Args) {
     });
 }
 
-/// Reports once that a step fails, and that it works again.
+/// The sentences about a failing step that were said, until it works again.
+#[derive(Default)]
+pub struct ToldTroubles(Vec<String>);
+
+/// Most different sentences about one failure: a step may fail in turn for two reasons.
+const MOST_TOLD: usize = 8;
+
+impl ToldTroubles {
+    /// Whether nothing fails, as far as was said.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Reports once that a step fails, again if it fails for another reason, and that it works again.
 pub fn trouble(
-    told: &mut Option<&'static str>,
+    told: &mut ToldTroubles,
     progress: &mut RecordProgress,
     trouble: Option<&OutputTrouble>,
 ) {
-    let doing = trouble.map(|trouble| trouble.doing);
-    if doing == *told {
-        return;
-    }
-    progress.clear();
-    match (trouble, *told) {
-        (Some(trouble), _) => {
-            let told = permission::failed(trouble.doing, &trouble.path, &trouble.error);
-            output::say(format_args!("{told}; trying again until it works"));
+    let Some(trouble) = trouble else {
+        if !told.is_empty() {
+            progress.clear();
+            output::say("recording continues");
+            told.0.clear();
         }
-        (None, _) => output::say("recording continues"),
+        return;
+    };
+    let sentence = permission::failed(trouble.doing, &trouble.path, &trouble.error);
+    if told.0.len() < MOST_TOLD && !told.0.contains(&sentence) {
+        progress.clear();
+        output::say(format_args!("{sentence}; trying again until it works"));
+        told.0.push(sentence);
     }
-    *told = doing;
 }
 
 /// Says what came of it.

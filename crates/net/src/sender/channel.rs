@@ -120,14 +120,17 @@ impl StoreConnection {
 /// How many bytes were read or written; `None` if the call would have waited.
 fn some(result: io::Result<usize>) -> io::Result<Option<usize>> {
     match result {
-        Ok(0) => Err(io::Error::new(
-            io::ErrorKind::UnexpectedEof,
-            "the other side closed the connection",
-        )),
+        Ok(0) => Err(closed()),
         Ok(count) => Ok(Some(count)),
         Err(error) => match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
+            io::ErrorKind::UnexpectedEof => Err(closed()),
             _ => Err(error),
         },
     }
+}
+
+fn closed() -> io::Error {
+    let what = "the other side closed the connection";
+    io::Error::new(io::ErrorKind::UnexpectedEof, what)
 }

@@ -182,7 +182,8 @@ impl Sender {
         }
         self.receive()?;
         let is_silent = self.options.acknowledge == Acknowledge::Nothing;
-        if is_silent && !self.is_welcome && self.link.age() >= REFUSAL_TIME {
+        let is_up = self.link.channel().is_some();
+        if is_silent && is_up && !self.is_welcome && self.link.age() >= REFUSAL_TIME {
             self.welcome();
         }
         self.send().map_err(|error| ("send to", error))

@@ -70,8 +70,8 @@ impl TlsClient {
 fn late(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            let what = "there is no answer to the request to encrypt the connection; what is no \
-                        store of timeline needs --insecure";
+            let what = "there is no answer to the request to encrypt the connection: nothing \
+                        there is a store of timeline";
             io::Error::new(io::ErrorKind::TimedOut, what)
         }
         _ => error,
@@ -98,8 +98,8 @@ fn told(error: rustls::Error, pin: Option<&Pin>, address: &str) -> io::Error {
             )
         }
         (_, rustls::Error::InvalidMessage(_)) => {
-            "expected an encrypted connection, and something else answers there; what is no store \
-             of timeline needs --insecure"
+            "expected an encrypted connection, and something else answers there: it is no store of \
+             timeline, or one that has too many connections"
                 .into()
         }
         _ => error.to_string(),

@@ -1,15 +1,19 @@
 //! Knows the certificates of stores, as ssh knows the keys of hosts.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use timeline::internal::variable;
 
 use super::Fingerprint;
+use crate::address::{PORT, to_connect_to};
 
-/// A file with a line for each store: its address, and the fingerprint of its certificate. Empty
-/// lines, and those that begin with `#`, say nothing.
+/// Most bytes of the file.
+const MOST: u64 = 1 << 20;
+
+/// A file with a line for each store: its address (with port 1980 if it names none), and the
+/// fingerprint of its certificate. Empty lines, and those that begin with `#`, say nothing.
 ///
 /// ```text
 /// db1:1980 sha256:5e24…
@@ -43,10 +47,17 @@ impl KnownStores {
     /// # Errors
     /// Those of reading the file, if it is there; `InvalidData` for a line that makes no sense.
     pub fn fingerprint(&self, address: &str) -> io::Result<Option<Fingerprint>> {
-        let text = match fs::read_to_string(&self.0) {
+        let metadata = match self.0.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            text => text?,
+            metadata => metadata?,
         };
+        // To open a pipe could wait for ever.
+        if !metadata.is_file() {
+            let what = format!("expected a file of known stores: {}", self.0.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let mut text = String::new();
+        File::open(&self.0)?.take(MOST).read_to_string(&mut text)?;
         let mut known = None;
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
@@ -54,11 +65,15 @@ impl KnownStores {
                 continue;
             }
             let parts = line.split_once(char::is_whitespace);
-            let parsed = parts.and_then(|(of, name)| Some((of, name.trim().parse().ok()?)));
+            let parsed = parts.and_then(|(of, name)| {
+                // As `--to` takes it.
+                let of = to_connect_to(of, PORT).ok()?;
+                Some((of, name.trim().parse().ok()?))
+            });
             let Some((of, name)) = parsed else {
                 let what = format!(
-                    "line {} of {} makes no sense: expected an address with a port, and sha256: \
-                     with 64 hexadecimal digits",
+                    "line {} of {} makes no sense: expected an address and sha256: with 64 \
+                     hexadecimal digits",
                     number + 1,
                     self.0.display()
                 );
@@ -75,6 +90,7 @@ impl KnownStores {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_last_line_of_an_address_counts() {
@@ -87,7 +103,13 @@ mod tests {
         assert_eq!(known.fingerprint("db1:1980").unwrap(), Some(new));
         assert_eq!(known.fingerprint("db2:1980").unwrap(), Some(old));
         assert_eq!(known.fingerprint("db1:1981").unwrap(), None);
-        for bad in ["db1:1980", "db1:1980 sha256:12", "\u{fc}"] {
+        let spellings = format!("db3 {old}\n[0:0:0:0:0:0:0:1]:7 {old}\n::1 {new}\n");
+        fs::write(known.path(), spellings).unwrap();
+        for (address, name) in [("db3:1980", old), ("[::1]:7", old), ("[::1]:1980", new)] {
+            assert_eq!(known.fingerprint(address).unwrap(), Some(name), "{address}");
+        }
+        let marked = format!("\u{feff}db3:1980 {old}");
+        for bad in ["db1:1980", "db1:1980 sha256:12", "\u{fc}", &marked] {
             fs::write(known.path(), bad).unwrap();
             let told = known.fingerprint("db3:1980").unwrap_err().to_string();
             assert!(told.contains("line 1 of "), "{told}");

@@ -4,6 +4,7 @@ use std::mem;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use timeline::FollowFrom;
 use timeline_archive::Totals;
 
 use super::{Pump, PumpStage, PumpStep, Subject};
@@ -43,12 +44,21 @@ impl Pump {
     /// # Errors
     /// Those of [`Pump::step`].
     pub fn flush(&mut self, most: Duration) -> Result<bool> {
-        let until = Instant::now() + most;
-        let mut left = self.wind_up(until, || true)?;
+        self.flush_until(Instant::now() + most, &mut |_| {})
+    }
+
+    /// Likewise, until that time. What is in the way is told while it waits.
+    pub(crate) fn flush_until(
+        &mut self,
+        until: Instant,
+        tell: &mut dyn FnMut(&mut Pump),
+    ) -> Result<bool> {
+        let mut left = self.wind_up_telling(until, || true, tell)?;
         while !self.write() {
             if Instant::now() >= until {
                 return Ok(false);
             }
+            tell(self);
             thread::sleep(QUESTION);
             // Otherwise nothing is recorded: a program that logs on would be waited for, too.
             if self.unread() > self.most_unread {
@@ -56,7 +66,7 @@ impl Pump {
             }
             if self.ask(|recorder| recorder.is_cut_off()) == Some(true) {
                 self.step()?;
-                left = self.wind_up(until, || true)?;
+                left = self.wind_up_telling(until, || true, tell)?;
             }
         }
         Ok(left == 0)
@@ -77,6 +87,15 @@ impl Pump {
     /// # Errors
     /// Those of [`Pump::step`].
     pub fn wind_up(&mut self, until: Instant, go_on: impl Fn() -> bool) -> Result<u64> {
+        self.wind_up_telling(until, go_on, &mut |_| {})
+    }
+
+    fn wind_up_telling(
+        &mut self,
+        until: Instant,
+        go_on: impl Fn() -> bool,
+        tell: &mut dyn FnMut(&mut Pump),
+    ) -> Result<u64> {
         while !matches!(
             self.stage,
             None | Some(
@@ -86,6 +105,7 @@ impl Pump {
             && go_on()
         {
             if let PumpStep::Waiting | PumpStep::Idle = self.step()? {
+                tell(self);
                 thread::sleep(QUESTION);
             }
         }
@@ -113,6 +133,10 @@ impl Pump {
     /// `ForkedProcess`.
     pub fn finish(&mut self, is_durable: bool) -> Result<Totals> {
         self.refuse_child()?;
+        if !self.has_begun() {
+            // Nobody knows yet what of it is recorded elsewhere.
+            self.totals.left = self.at.follow(FollowFrom::Oldest).unread();
+        }
         let output = match self.stage.take() {
             None | Some(PumpStage::Room(_)) => return Ok(self.totals),
             Some(PumpStage::Recording(run, subject)) => self.close(run, subject, is_durable),

@@ -13,6 +13,19 @@ impl Pump {
         &self.at
     }
 
+    /// Whether it has begun to record that timeline, or has ended.
+    pub(crate) fn has_begun(&self) -> bool {
+        !matches!(
+            self.stage,
+            Some(
+                PumpStage::Room(_)
+                    | PumpStage::Former(_)
+                    | PumpStage::Question(_, Subject::Former | Subject::Own)
+                    | PumpStage::Recording(_, Subject::Former)
+            )
+        )
+    }
+
     /// Whether the run before that one is recorded at present, or is about to be.
     pub fn is_former(&self) -> bool {
         matches!(
