@@ -26,8 +26,8 @@ from harness.programs import Failed, Programs, run, say
 
 SENDERS = 8
 WAYS = ["files", "store", "store, TLS"]
-# Of a process: bytes in memory now, and the most so far.
-NOW, MOST = "VmRSS:", "VmHWM:"
+# Of a process: all its memory, and its own, without the ring that it reads.
+NOW, OWN = "VmRSS:", "RssAnon:"
 
 
 def parse():
@@ -196,7 +196,7 @@ def show_silent(figures):
 
 
 def outage(programs, quick):
-    """The most memory of a recorder whose store is away, beside its buffer."""
+    """The memory of a recorder whose store was away until its buffer was full."""
     buffer, rate, seconds = (1, 20_000, 2) if quick else (16, 1_000_000, 5)
     say(f"a recorder without a store for {seconds} s")
     with logging(programs, rate, seconds) as program, Store(programs) as store:
@@ -206,7 +206,7 @@ def outage(programs, quick):
         recorder.stderr.readline()
         store.end()
         program.wait()
-        most = memory(recorder.pid, MOST)
+        most = memory(recorder.pid, OWN)
         recorder.terminate()
         recorder.communicate()
     return {"buffer_bytes": buffer << 20, "most_bytes": most}
@@ -215,7 +215,7 @@ def outage(programs, quick):
 def show_outage(figures):
     """The figures of `outage`."""
     buffer, most = (figures[name] / 2**20 for name in ["buffer_bytes", "most_bytes"])
-    print(f"a recorder without its store: {most:.1f} MiB at most, of which --buffer {buffer:.0f} MiB")
+    print(f"a recorder without its store: {most:.1f} MiB of its own, of which --buffer {buffer:.0f} MiB")
 
 
 # What is measured: a name in the figures, how, and how it is shown.
