@@ -110,8 +110,11 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         // Others may listen on the ports of the examples.
         let any = "127.0.0.1:0".to_owned();
         match args.iter().position(|word| word == "--listen") {
-            Some(place) => args[place + 1] = any,
-            None => args.extend(["--listen".to_owned(), any]),
+            Some(place) => args[place + 1].clone_from(&any),
+            None => args.extend(["--listen".to_owned(), any.clone()]),
+        }
+        if let Some(place) = args.iter().position(|word| word == "--http") {
+            args[place + 1] = any;
         }
     }
     if verb == "rm" || verb == "demo" {

@@ -127,7 +127,10 @@ impl EventCounts {
 fn print(at: &dyn Source, held: &EventCounts, as_json: bool) -> Result {
     let mut out = output::stdout();
     let mut any = false;
-    for definition in at.definitions() {
+    // An archive knows them in the order in which its parts are read.
+    let mut definitions: Vec<&Definition> = at.definitions().collect();
+    definitions.sort_by_key(|definition| definition.id);
+    for definition in definitions {
         match as_json {
             true => write_line(&object(definition, held), &mut out)?,
             false => text(definition, held, any, &mut out)?,

@@ -9,12 +9,13 @@
 //! repair.rs, priority.rs (with `enable` and `disable`), channel.rs, sample.rs, watch/, rm.rs,
 //! demo/; generate/ makes man pages and completions.
 //!
-//! Finding what a verb is about: target.rs, waiting.rs, restart.rs, growth.rs, indexing.rs,
-//! recovery.rs; trust.rs and raised_level.rs are for verbs that change something, misspelt.rs and
-//! unknown_names.rs for names that are nowhere, disabled_events.rs for events that are not logged,
-//! permission.rs for files of others. Showing: columns.rs, text_lines.rs, thread_columns.rs, json/,
-//! format.rs, time.rs, style.rs. Printing: output.rs, pager.rs, output_file.rs, signals.rs. What
-//! failed or is lacking: failure.rs, health.rs, unread_lines.rs.
+//! Finding what a verb is about: target.rs, fetch.rs (traces of stores), waiting.rs, restart.rs,
+//! growth.rs, indexing.rs, recovery.rs; trust.rs and raised_level.rs are for verbs that change
+//! something, misspelt.rs and unknown_names.rs for names that are nowhere, disabled_events.rs for
+//! events that are not logged, permission.rs for files of others. Showing: columns.rs,
+//! text_lines.rs, thread_columns.rs, json/, format.rs, time.rs, style.rs. Printing: output.rs,
+//! pager.rs, output_file.rs, signals.rs. services.rs runs servers. What failed or is lacking:
+//! failure.rs, health.rs, unread_lines.rs.
 
 mod access;
 mod args;
@@ -28,6 +29,7 @@ mod durations;
 mod events;
 mod export;
 mod failure;
+mod fetch;
 mod filters;
 mod format;
 mod generate;
@@ -57,6 +59,7 @@ mod sample;
 mod save;
 mod search;
 mod serve;
+mod services;
 mod signals;
 mod stats;
 mod store;

@@ -12,6 +12,7 @@ use timeline_search::Query;
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
+use crate::fetch::Excerpt;
 use crate::filters::Filters;
 use crate::format::{Bytes, agree, things};
 use crate::health;
@@ -165,7 +166,9 @@ fn put_out(file: &Path, bytes: u64) -> Result {
 
 fn to_file(args: &Args, file: &Path) -> Result {
     let query = args.filters.query();
-    let log = args.target.open(Extent::Whole)?;
+    let log = args
+        .target
+        .open_wanted(Extent::Whole, &Excerpt::Where(&query))?;
     match log.holder() {
         Holder::Ring(at) => {
             refuse_other(file, &MAGIC, "a snapshot of a timeline")?;

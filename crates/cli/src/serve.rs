@@ -5,17 +5,17 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use tempfile::NamedTempFile;
-use timeline_net::to_listen_on;
-use timeline_serve::{Error, Server, ServerOptions};
+use timeline_net::{StoreToken, to_listen_on};
+use timeline_serve::{Error, Server, ServerAccess, ServerOptions};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
 use crate::recovery::Executables;
-use crate::signals::{Signals, WakeReason, take_limits_for_errors};
+use crate::services::{self, Service};
+use crate::signals::{Signals, take_limits_for_errors};
 use crate::verb::Verb;
 
 /// The port, if none is given.
@@ -95,15 +95,21 @@ impl Verb for Args {
 fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
+    let needs_token = args.token || !args.listen.ip().is_loopback();
+    let token = needs_token.then(StoreToken::random).transpose()?;
     let server = Server::bind(&ServerOptions {
         paths: args.paths.clone(),
         listen: args.listen,
-        needs_token: args.token,
+        access: ServerAccess {
+            tokens: token.iter().cloned().collect(),
+            encryption: None,
+            is_insecure: true,
+        },
         allow_control: args.allow_control,
         executables: args.executables.files().to_vec(),
     });
     let server = server.map_err(told)?;
-    let token = server.token().map(|token| format!("#token={token}"));
+    let token = token.map(|token| format!("#token={}", token.text()));
     let url = format!("http://{}/{}", server.address(), token.unwrap_or_default());
     let mut out = output::stdout();
     writeln!(out, "{url}")?;
@@ -116,21 +122,20 @@ fn run(args: &Args) -> Result {
     }
     // Until the server ends.
     let _page = args.open.then(|| open(&url));
+    services::run(vec![service(server)], &signals)
+}
+
+/// A server, to be run.
+pub fn service(server: Server) -> Service {
     let handle = server.handle();
-    let running = thread::spawn(move || server.run());
-    while !running.is_finished() {
-        if signals.wait_for_signal(Duration::from_millis(200)) == WakeReason::Interrupted {
-            handle.stop();
-            break;
-        }
-    }
-    match running.join() {
-        Ok(result) => result.map_err(told),
-        Err(_) => Err(Failure::Message("the server failed".into())),
+    Service {
+        run: Box::new(|| server.run().map_err(told)),
+        stop: Box::new(move || handle.stop()),
     }
 }
 
-fn told(error: Error) -> Failure {
+/// A failure of a server.
+pub fn told(error: Error) -> Failure {
     match error {
         Error::Timeline(error) => error.into(),
         Error::Archive(error) => error.into(),

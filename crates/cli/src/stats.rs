@@ -15,6 +15,7 @@ use timeline_reading::{Extent, Log};
 
 use crate::args::Example;
 use crate::failure::Result;
+use crate::fetch::Excerpt;
 use crate::filters::Filters;
 use crate::format::{self, Align, Bytes, Cell, Count, MetricNumber, things};
 use crate::health;
@@ -105,7 +106,7 @@ fn run(args: &Args) -> Result {
     // All are opened before anything is counted.
     let logs = [&args.target].into_iter().chain(&others);
     let logs: Vec<Log> = logs
-        .map(|target| target.open(Extent::Indexed))
+        .map(|target| target.open_wanted(Extent::Indexed, &Excerpt::Where(&query)))
         .collect::<Result<_>>()?;
     let mut all = All::default();
     let mut read = Vec::new();

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use timeline::dump::printable;
 use timeline_archive::{Fsync, Keeping};
-use timeline_net::{PORT, to_listen_on};
+use timeline_net::{HTTP_PORT, PORT, StoreToken, to_listen_on};
+use timeline_serve::{Server, ServerAccess, ServerOptions};
 use timeline_store::{CertificateFiles, Retention, Store, StoreOptions};
 
 use crate::access::tokens;
@@ -18,7 +18,9 @@ use crate::failure::{Failure, Result};
 use crate::format::Bytes;
 use crate::output;
 use crate::record::parse_file_size;
-use crate::signals::{Signals, WakeReason, take_limits_for_errors};
+use crate::serve;
+use crate::services::{self, Service};
+use crate::signals::{Signals, take_limits_for_errors};
 use crate::time::parse_duration;
 use crate::verb::Verb;
 
@@ -50,6 +52,16 @@ pub struct Args {
         value_parser = |text: &str| to_listen_on(text, PORT)
     )]
     listen: SocketAddr,
+
+    /// Answer requests as well at this address (localhost is 127.0.0.1:1989): those of a browser, of
+    /// other programs, and of `timeline dump store://HOST/TRACE`. Other machines have to encrypt
+    /// them, and show a token
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_parser = |text: &str| to_listen_on(text, HTTP_PORT)
+    )]
+    http: Option<SocketAddr>,
 
     /// The tokens of which a recorder must know one, a line each; otherwise that in the variable
     /// TIMELINE_TOKEN. `(umask 077; openssl rand -hex 16 > FILE)` makes one
@@ -107,6 +119,11 @@ const EXAMPLES: &[Example] = &[
         "timeline store traces/ --listen 0.0.0.0 --token-file token",
     ),
     (
+        "Show what is kept in a browser at http://localhost:1989/, and have `timeline dump \
+         store://localhost` list it",
+        "timeline store traces/ --http localhost",
+    ),
+    (
         "Keep the last gigabyte of each run",
         "timeline store traces/ --rotate-size 64M --keep-size 1G",
     ),
@@ -124,20 +141,7 @@ impl Verb for Args {
 
 fn run(args: &Args) -> Result {
     let tokens = tokens(args.token_file.as_deref())?;
-    if !args.listen.ip().is_loopback() && tokens.is_empty() && !args.insecure {
-        return Err(Failure::misuse(format!(
-            "everybody who can connect to {} could send; say --token-file FILE ((umask 077; \
-             openssl rand -hex 16 > FILE) makes one), or --insecure",
-            args.listen
-        )));
-    }
-    if let Some(keep) = args.keep_size.filter(|keep| *keep < args.rotate_size) {
-        return Err(Failure::misuse(format!(
-            "--keep-size must be at least as large as --rotate-size ({}), got {}",
-            Bytes(args.rotate_size),
-            Bytes(keep)
-        )));
-    }
+    refuse_open(args, &tokens)?;
     let certificate = args.certificate.clone().zip(args.key.clone());
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
@@ -155,25 +159,79 @@ fn run(args: &Args) -> Result {
             age: args.keep_age,
         },
         certificate: certificate.map(|(certificate, key)| CertificateFiles { certificate, key }),
-        tokens,
+        tokens: tokens.clone(),
         is_insecure: args.insecure,
         log: Arc::new(|line| output::say(printable(line))),
     });
-    let store = store.map_err(|error| Failure::Message(error.to_string()))?;
+    let store = store.map_err(told)?;
     let mut out = output::stdout();
     writeln!(out, "{}", store.address())?;
     out.flush()?;
     output::say(format_args!("certificate {}", store.fingerprint()));
+    let mut services = vec![];
+    if let Some(http) = args.http {
+        let access = ServerAccess {
+            tokens,
+            encryption: Some(store.encryption()),
+            is_insecure: args.insecure,
+        };
+        let server = web(args, http, access)?;
+        writeln!(out, "{}", url(server.address()))?;
+        out.flush()?;
+        services.push(serve::service(server));
+    }
     let handle = store.handle();
-    let running = thread::spawn(move || store.run());
-    while !running.is_finished() {
-        if signals.wait_for_signal(Duration::from_millis(200)) == WakeReason::Interrupted {
-            handle.stop();
-            break;
-        }
+    services.push(Service {
+        run: Box::new(move || store.run().map_err(told)),
+        stop: Box::new(move || handle.stop()),
+    });
+    services::run(services, &signals)
+}
+
+fn told(error: timeline_store::Error) -> Failure {
+    Failure::Message(error.to_string())
+}
+
+/// Refuses options by which everybody could send, read or remove all.
+fn refuse_open(args: &Args, tokens: &[StoreToken]) -> Result {
+    let open = [(Some(args.listen), "send"), (args.http, "read all")];
+    let mut open = open.into_iter().filter_map(|(at, what)| Some((at?, what)));
+    if let Some((at, what)) = open.find(|(at, _)| !at.ip().is_loopback())
+        && tokens.is_empty()
+        && !args.insecure
+    {
+        return Err(Failure::misuse(format!(
+            "everybody who can connect to {at} could {what}; say --token-file FILE ((umask 077; \
+             openssl rand -hex 16 > FILE) makes one), or --insecure"
+        )));
     }
-    match running.join() {
-        Ok(result) => result.map_err(|error| Failure::Message(error.to_string())),
-        Err(_) => Err(Failure::Message("the store failed".into())),
+    if let Some(keep) = args.keep_size.filter(|keep| *keep < args.rotate_size) {
+        return Err(Failure::misuse(format!(
+            "--keep-size must be at least as large as --rotate-size ({}), got {}",
+            Bytes(args.rotate_size),
+            Bytes(keep)
+        )));
     }
+    Ok(())
+}
+
+/// What answers requests.
+fn web(args: &Args, listen: SocketAddr, access: ServerAccess) -> Result<Server> {
+    let server = Server::bind(&ServerOptions {
+        paths: vec![args.folder.clone()],
+        listen,
+        access,
+        allow_control: false,
+        executables: Vec::new(),
+    });
+    server.map_err(serve::told)
+}
+
+/// The address of the page. Browsers of this machine need not know the certificate.
+fn url(address: SocketAddr) -> String {
+    let scheme = match address.ip().is_loopback() {
+        true => "http",
+        false => "https",
+    };
+    format!("{scheme}://{address}/")
 }

@@ -11,6 +11,7 @@ use timeline::{Attached, Control, Error, ErrorKind, Owner, is_former};
 use timeline_reading::{Extent, Log, begins_like_archive};
 
 use crate::failure::{Failure, Result};
+use crate::fetch::{self, Excerpt};
 use crate::output;
 use crate::permission;
 use crate::raised_level::RaisedLevel;
@@ -116,6 +117,17 @@ impl Target {
     /// Opens it for reading, and as much of an archive. Lost texts of an archive are looked for in
     /// executables.
     pub fn open(&self, extent: Extent) -> Result<Log> {
+        self.open_wanted(extent, &Excerpt::All)
+    }
+
+    /// The same, of a trace of a store only what is wanted. Whoever asks still has to choose among
+    /// the events.
+    pub fn open_wanted(&self, extent: Extent, wanted: &Excerpt) -> Result<Log> {
+        if fetch::is_trace(self.path()) {
+            let received = fetch::receive(self.path(), wanted)?;
+            let name = self.path().display().to_string();
+            return open_as(received, self.path(), &name);
+        }
         if self.path() == Path::new("-") {
             return standard_input();
         }
@@ -152,14 +164,16 @@ pub fn standard_input_file() -> Result<PathBuf> {
 
 /// Reads a snapshot or an archive from standard input.
 fn standard_input() -> Result<Log> {
-    let path = standard_input_file()?;
-    let shown = path.display().to_string();
+    open_as(standard_input_file()?, "-".as_ref(), "standard input")
+}
+
+/// Opens a file that people know by another path, and errors by a name.
+fn open_as(path: PathBuf, shown: &Path, name: &str) -> Result<Log> {
+    let own = path.display().to_string();
     let log = Target::named(path).open(Extent::Whole);
-    log.map(|log| log.shown_as("-".as_ref()))
+    log.map(|log| log.shown_as(shown))
         .map_err(|failure| match failure {
-            Failure::Message(message) => {
-                Failure::Message(message.replace(&shown, "standard input"))
-            }
+            Failure::Message(message) => Failure::Message(message.replace(&own, name)),
             other => other,
         })
 }

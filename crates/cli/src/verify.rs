@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use timeline_archive::Archive;
 use timeline_reading::json::write_line;
+use timeline_reading::{Extent, Holder};
 
 use crate::args::Example;
 use crate::failure::{Failure, Result};
+use crate::fetch;
 use crate::format::{self, Bytes, Count, agree, things};
 use crate::health;
 use crate::output::{self, TextLine};
 use crate::recovery::{self, Executables};
+use crate::target::Target;
 use crate::time::{TimeFormat, WallClock};
 use crate::verb::Verb;
 
@@ -64,8 +67,7 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    let mut archive = Archive::open(&args.path)?;
-    archive.recover(recovery::given());
+    let archive = opened(&args.path)?;
     let (recoverable, incomplete) = archive.recoverable();
     let mut out = output::stdout();
     if args.json {
@@ -115,6 +117,19 @@ fn run(args: &Args) -> Result {
     Err(Failure::Message(format!("{file} is {state}: {told}")))
 }
 
+fn opened(path: &Path) -> Result<Archive> {
+    if fetch::is_trace(path)
+        && let Holder::Archive(archive) = Target::named(path.into())
+            .open(Extent::Whole)?
+            .into_holder()
+    {
+        return Ok(*archive);
+    }
+    let mut archive = Archive::open(path)?;
+    archive.recover(recovery::given());
+    Ok(archive)
+}
+
 /// Bytes of damage.
 fn damaged(archive: &Archive) -> usize {
     archive.damage().iter().map(ExactSizeIterator::len).sum()
@@ -127,8 +142,11 @@ fn object(path: &Path, archive: &Archive, recoverable: u64, incomplete: u64) -> 
     let holes = archive.holes().iter();
     let holes = holes.map(|hole| json!({ "before": hole.place, "entries": hole.entries }));
     let files = archive.bytes().files();
-    let files =
-        files.map(|(path, start)| json!({ "file": path.display().to_string(), "start": start }));
+    let files = files.map(|(file, start)| {
+        // What was received of a trace has no name of its own.
+        let file = if fetch::is_trace(path) { path } else { file };
+        json!({ "file": file.display().to_string(), "start": start })
+    });
     let programs = archive.programs();
     let programs = programs.iter().map(|preamble| {
         json!({

@@ -6,6 +6,8 @@ use timeline::dump::printable;
 
 /// The port of a store, if none is given.
 pub const PORT: u16 = 1980;
+/// The port at which a store answers requests of HTTP, if none is given.
+pub const HTTP_PORT: u16 = 1989;
 
 /// Resolvers take a number alone for an address of IPv4, and here it is meant as a port.
 fn refuse_number(text: &str) -> Result<(), String> {

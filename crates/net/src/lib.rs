@@ -4,10 +4,11 @@
 //! what their fields have in common. inbox.rs cuts what comes over a connection into records.
 //! token.rs is the secret by which a store knows its senders, and tls/ encrypts what goes to a
 //! store, which it knows by its certificate. address.rs reads where to connect to and
-//! where to listen, as people write it. sender/ is the half of the recorder; that of the store is a
-//! crate of its own.
+//! where to listen, as people write it; connect.rs opens the connection, and transport.rs carries
+//! its bytes. sender/ is the half of the recorder; that of the store is a crate of its own.
 
 mod address;
+mod connect;
 mod fields;
 mod hello;
 mod inbox;
@@ -15,11 +16,14 @@ mod message;
 mod sender;
 mod tls;
 mod token;
+mod transport;
 
-pub use address::{PORT, to_connect_to, to_listen_on};
+pub use address::{HTTP_PORT, PORT, to_connect_to, to_listen_on};
+pub use connect::connect;
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
 pub use message::{Ack, Beat, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};
 pub use sender::{Sender, SenderOptions};
 pub use tls::{Fingerprint, KnownStores, StoreTrust, TrustError};
 pub use token::StoreToken;
+pub use transport::Transport;

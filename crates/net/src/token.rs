@@ -102,13 +102,32 @@ impl StoreToken {
         }
     }
 
+    /// One that nobody can guess: 128 bits in base 16.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn random() -> io::Result<StoreToken> {
+        let mut bytes = [0; 16];
+        let filled = getrandom::fill(&mut bytes);
+        filled.map_err(|error| io::Error::other(error.to_string()))?;
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(StoreToken::of(&text))
+    }
+
+    /// Whether it is one of those that are known. All of them are compared, so the time does not
+    /// say which one it is.
+    pub fn is_one_of(&self, known: &[StoreToken]) -> bool {
+        let is = known.iter().map(|known| known.is(self));
+        is.fold(false, |is_one, is| is_one | is)
+    }
+
     /// Whether it is the same one. How long that takes says nothing of it but its length.
     pub fn is(&self, other: &StoreToken) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 
-    /// What goes over a connection.
-    pub(crate) fn text(&self) -> &str {
+    /// The secret itself, which goes over a connection and nowhere else.
+    pub fn text(&self) -> &str {
         str::from_utf8(&self.0).unwrap_or_default()
     }
 }

@@ -49,6 +49,13 @@ pub enum Error {
         reason: String,
     },
 
+    /// A condition that can be given once.
+    #[error("{name} came several times")]
+    Repeated {
+        /// Its name.
+        name: &'static str,
+    },
+
     /// A time that cannot be read.
     #[error(
         "expected a time, such as 2026-11-23, \"2026-11-23 14:03:07\", 14:03, \"5m ago\", -90s or \

@@ -42,6 +42,6 @@ pub use index::{
 };
 pub use message_lines::{line_count, message_lines};
 pub use query::{
-    Case, Expression, Filter, NameRegistry, Needle, Query, local_now, local_zone, moment, numbers,
-    priorities,
+    Case, Expression, Filter, NameRegistry, Needle, PARAMETERS, Query, local_now, local_zone,
+    moment, numbers, priorities,
 };

@@ -14,4 +14,4 @@ mod logs;
 mod read;
 
 pub use error::{Error, Result};
-pub use http::{Handle, Server, ServerOptions};
+pub use http::{Handle, Server, ServerAccess, ServerOptions};

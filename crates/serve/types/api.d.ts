@@ -674,6 +674,22 @@ export type Trouble = {
   waiting: number;
 };
 
+/** The names in filters that are in nothing of a log. */
+export type UnknownList = {
+  /** In the order of the filters. */
+  unknown: UnknownName[];
+};
+
+/** A name in filters that is in nothing of a log. */
+export type UnknownName = {
+  /** The name. */
+  name: string;
+  /** A sentence with names that are like it. */
+  sentence: string;
+  /** What it would be the name of: category, event, field, thread, process or core. */
+  what: string;
+};
+
 /** The answers to GET, by the path behind `api/`. */
 export interface Answers {
   "logs": LogList;
@@ -690,6 +706,7 @@ export interface Answers {
   "logs/{log}/spans": Spans;
   "logs/{log}/threads": ThreadList;
   "logs/{log}/tracks": Tracks;
+  "logs/{log}/unknown": UnknownList;
   "server": ServerObject;
 }
 

@@ -1,5 +1,6 @@
 //! Takes the hello of whoever connects, and says who may send.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use timeline_net::{Acknowledge, RefusalCode, VERSION, WireMessage};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::handshake::{self, Arrival};
+use crate::handshake::{Arrival, shake_hands};
 use crate::limit::AddressPlace;
 use crate::options::StoreOptions;
 use crate::reception::Reception;
@@ -32,8 +33,14 @@ pub async fn receive(
     options: Arc<StoreOptions>,
 ) {
     let address = guest.address;
-    let Ok(arrival) = handshake::open(socket, address, config, &options).await else {
-        return;
+    let arrival = match shake_hands(socket, address, Some(config)).await {
+        Ok(arrival) => arrival,
+        Err(error) => {
+            if error.kind() == ErrorKind::InvalidData {
+                options.say(format_args!("{address} is no sender: {error}"));
+            }
+            return;
+        }
     };
     let Arrival { stream, is_private } = arrival;
     let mut wire = Wire::new(stream);

@@ -1,4 +1,4 @@
-//! Encrypts a connection if the other side begins to, and says who must.
+//! Encrypts a connection if the other side begins to.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,52 +9,54 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::options::StoreOptions;
-use crate::wire::{ByteStream, ConnectionEnd, HELLO};
+use crate::wire::{ByteStream, HELLO};
 
-/// The first byte of whoever wants to encrypt: that of a record of TLS. Frames begin with another.
+/// The first byte of whoever wants to encrypt: that of a record of TLS. Frames and requests of HTTP
+/// begin with others.
 const TLS: u8 = 0x16;
 
 /// A connection whose first byte has come.
 pub struct Arrival {
     /// Its bytes.
     pub stream: Box<dyn ByteStream>,
-    /// Whether nobody in between can read and change them.
+    /// Whether nobody in between can read and change them: they are encrypted, or stay on this
+    /// machine.
     pub is_private: bool,
 }
 
-/// Shakes hands if the other side wants to. What stays on this machine is private as well.
-pub async fn open(
+/// Waits for the first byte. Shakes hands if the other side wants to and there is a certificate.
+///
+/// # Errors
+/// Those of the connection; `InvalidData` if the other side cannot encrypt it, or does not believe
+/// the certificate; `TimedOut` after 30 seconds.
+pub async fn shake_hands(
     socket: TcpStream,
     from: SocketAddr,
-    config: Arc<ServerConfig>,
-    options: &StoreOptions,
-) -> Result<Arrival, ConnectionEnd> {
+    config: Option<Arc<ServerConfig>>,
+) -> io::Result<Arrival> {
     let _ = socket.set_nodelay(true);
     let opening = async {
         let mut first = [0];
         if socket.peek(&mut first).await? == 0 {
-            return Err(ConnectionEnd::Closed);
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        Ok(match first[0] {
-            TLS => {
+        match config.filter(|_| first[0] == TLS) {
+            Some(config) => {
                 let accepted = TlsAcceptor::from(config).accept(socket).await;
-                let stream = accepted.inspect_err(|error| {
-                    options.say(format_args!("{from} is no sender: {}", reason(error)));
-                })?;
-                Arrival {
+                let stream = accepted
+                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, reason(&error)))?;
+                Ok(Arrival {
                     stream: Box::new(stream),
                     is_private: true,
-                }
+                })
             }
-            _ => Arrival {
+            None => Ok(Arrival {
                 stream: Box::new(socket),
                 is_private: from.ip().to_canonical().is_loopback(),
-            },
-        })
+            }),
+        }
     };
-    let opened = timeout(HELLO, opening).await;
-    opened.map_err(|_| ConnectionEnd::Closed)?
+    timeout(HELLO, opening).await.map_err(io::Error::from)?
 }
 
 /// Why there is no encrypted connection.

@@ -17,6 +17,9 @@ mod server;
 mod traces;
 mod wire;
 
+pub use certificate::StoreCertificate;
+pub use handshake::{Arrival, shake_hands};
 pub use options::{CertificateFiles, Error, StoreOptions};
 pub use retention::Retention;
 pub use server::{Store, StoreHandle};
+pub use wire::ByteStream;

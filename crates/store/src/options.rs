@@ -38,12 +38,7 @@ pub struct StoreOptions {
 impl StoreOptions {
     /// Whether a token is one of those that a sender must know.
     pub(crate) fn is_known(&self, token: Option<&StoreToken>) -> bool {
-        let is_one = |token: &StoreToken| {
-            // All of them are compared, so the time does not say which one it is.
-            let is = self.tokens.iter().map(|known| known.is(token));
-            is.fold(false, |is_one, is| is_one | is)
-        };
-        self.tokens.is_empty() || token.is_some_and(is_one)
+        self.tokens.is_empty() || token.is_some_and(|token| token.is_one_of(&self.tokens))
     }
 
     /// Tells what happens.

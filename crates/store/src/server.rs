@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use rustls::ServerConfig;
 use timeline::internal::files::open_to_read;
 use timeline_net::{Fingerprint, RefusalCode, RefusalMessage, WireMessage};
 use tokio::net::TcpStream;
@@ -95,6 +96,11 @@ impl Store {
     /// The certificate by which senders know it.
     pub fn fingerprint(&self) -> Fingerprint {
         self.certificate.fingerprint
+    }
+
+    /// What encrypts the connections of senders, and may encrypt others.
+    pub fn encryption(&self) -> Arc<ServerConfig> {
+        Arc::clone(&self.certificate.config)
     }
 
     /// Stops it from another thread.

@@ -95,7 +95,7 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-pub const CRATES: [(&str, usize); 14] = [
+pub const CRATES: [(&str, usize); 15] = [
     ("src", 70),
     ("ffi/src", 10),
     ("ffi/worker/src", 5),
@@ -106,6 +106,7 @@ pub const CRATES: [(&str, usize); 14] = [
     ("crates/reading/src", 5),
     ("crates/analysis/src", 10),
     ("crates/net/src", 5),
+    ("crates/client/src", 4),
     ("crates/worker/src", 5),
     ("crates/store/src", 5),
     ("crates/serve/src", 10),

@@ -9,6 +9,7 @@ mod hosts;
 mod limits;
 pub mod place;
 mod proxy;
+mod reading;
 mod receivers;
 mod strangers;
 mod verbs;

@@ -11,6 +11,7 @@ use timeline_search::Query;
 use super::Args;
 use crate::columns::{Column, TimeStyle};
 use crate::failure::{INFALLIBLE, Result};
+use crate::fetch::Excerpt;
 use crate::filters::report_missed;
 use crate::health;
 use crate::json::JsonLines;
@@ -21,9 +22,11 @@ use crate::unknown_names;
 
 /// Prints the wanted events of all that were named.
 pub fn run(args: &Args, query: &Query) -> Result {
-    let first = [args.target.open(Extent::Indexed)];
+    let wanted = Excerpt::WithSpans(query);
+    let open = |target: &Target| target.open_wanted(Extent::Indexed, &wanted);
+    let first = [open(&args.target)];
     let others = args.others.iter();
-    let others = others.map(|path| Target::named(path.clone()).open(Extent::Indexed));
+    let others = others.map(|path| open(&Target::named(path.clone())));
     let logs: Vec<Log> = first.into_iter().chain(others).collect::<Result<_>>()?;
     let mut printer = DumpPrinter::new(args, &logs);
     let mut out = output::stdout();

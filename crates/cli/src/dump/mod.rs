@@ -16,6 +16,7 @@ use timeline_reading::{Extent, Log, Request, Stream};
 use crate::args::{ANY, Example, number};
 use crate::columns::TextOptions;
 use crate::failure::Result;
+use crate::fetch::Excerpt;
 use crate::filters::{Filters, report_missed};
 use crate::health;
 use crate::json::JsonLines;
@@ -181,7 +182,9 @@ fn run(args: &Args) -> Result {
         // Nobody knows how far back the newest wanted ones are.
         false => usize::MAX,
     };
-    let log = args.target.open(Extent::Newest(most))?;
+    let log = args
+        .target
+        .open_wanted(Extent::Newest(most), &Excerpt::WithSpans(&query))?;
     let request = Request::new(Order::NewestFirst).query(&query);
     let mut stream = log.stream(request.with_durations());
     show(&log, &mut stream, args)?;

@@ -15,6 +15,7 @@ use super::output::{About, HistogramOutput};
 use super::recording::{HistogramRecorder, check_series, unit};
 use crate::durations::{Finding, refuse_unknown};
 use crate::failure::{Failure, Result};
+use crate::fetch::{self, Excerpt};
 use crate::growth;
 use crate::output;
 use crate::restart::{self, FollowEnd, Restart};
@@ -30,7 +31,7 @@ pub fn run(args: &Args) -> Result {
     let signals = Signals::catch()?;
     let query = args.filters.query();
     let measures = args.measures()?;
-    let mut log = args.target.open(Extent::Whole)?;
+    let mut log = args.target.open_wanted(Extent::Whole, &Excerpt::Growing)?;
     refuse_unknown(log.source(), &measures, log.can_grow())?;
     match log.ring() {
         Some(_) => unknown_names::tell_so_far(&query, &[&log]),
@@ -57,7 +58,7 @@ pub fn run(args: &Args) -> Result {
     }
     following.output.finish()?;
     following.recording.report();
-    Ok(())
+    fetch::intact()
 }
 
 /// What goes on from one run of the program to the next.

@@ -19,6 +19,7 @@ use timeline_search::{Case, Index, Needle, PageSelection, Query, ReadCounter, Se
 use crate::args::{ANY, Example, number};
 use crate::columns::TextOptions;
 use crate::failure::{Failure, Result};
+use crate::fetch::Excerpt;
 use crate::filters::{Filters, report_missed};
 use crate::health;
 use crate::indexing;
@@ -164,6 +165,14 @@ pub struct Args {
     executables: Executables,
 }
 
+impl Args {
+    /// Whether events that are not found matter: they are numbered, printed or counted.
+    fn needs_others(&self) -> bool {
+        let context = [self.after_context, self.before_context, self.context];
+        self.line_number || self.whole || self.stats || context.iter().any(Option::is_some)
+    }
+}
+
 /// The argument that is PATHs and QUERY.
 pub const WORDS: &str = "words";
 
@@ -239,6 +248,14 @@ fn run(args: &Args) -> Result {
             "the QUERY is missing: {wanted} is {what}; write `timeline search PATH QUERY`"
         )));
     }
+    let all = Query {
+        texts: [&query.texts[..], std::slice::from_ref(&needle)].concat(),
+        ..query.clone()
+    };
+    let wanted = match args.needs_others() {
+        true => Excerpt::All,
+        false => Excerpt::Where(&all),
+    };
     // All are opened before anything is printed.
     let targets = targets(paths)?;
     let extent = match args.no_index {
@@ -247,7 +264,7 @@ fn run(args: &Args) -> Result {
     };
     let logs = targets.iter().map(|target| {
         let begun = Instant::now();
-        let log = target.open(extent);
+        let log = target.open_wanted(extent, &wanted);
         let log = log.map_err(|failure| swapped(failure, target.path(), args));
         log.map(|log| (log, begun.elapsed()))
     });

@@ -18,6 +18,7 @@ use timeline_reading::{Extent, Log};
 use crate::args::{ANY, Example, number};
 use crate::columns::TextOptions;
 use crate::failure::Result;
+use crate::fetch::{self, Excerpt};
 use crate::filters::Filters;
 use crate::format::things;
 use crate::output;
@@ -136,7 +137,7 @@ fn run(args: &Args) -> Result {
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     let targets = || [&args.target].into_iter().chain(&others);
-    let logs = targets().map(|target| target.open(Extent::Whole));
+    let logs = targets().map(|target| target.open_wanted(Extent::Whole, &Excerpt::Growing));
     let logs: Vec<Log> = logs.collect::<Result<_>>()?;
     let query = args.filters.query();
     let signals = Signals::catch()?;
@@ -153,5 +154,5 @@ fn run(args: &Args) -> Result {
     let shown = things(out.get_ref().events(), "event");
     let missed = things(missed, "entry");
     output::say(format_args!("{shown} shown, {missed} missed"));
-    Ok(())
+    fetch::intact()
 }

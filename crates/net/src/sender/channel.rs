@@ -3,9 +3,9 @@
 use std::io::{self, Read, Write};
 use std::time::Instant;
 
-use super::transport::Transport;
 use crate::inbox::Inbox;
 use crate::message::WireMessage;
+use crate::transport::Transport;
 
 /// Bytes that are read at a time.
 const READ: usize = 16 << 10;

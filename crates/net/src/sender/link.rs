@@ -4,21 +4,19 @@
 //! ends.
 
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::channel::StoreConnection;
-use super::transport::Transport;
+use crate::connect::connect;
 use crate::tls::StoreTrust;
+use crate::transport::Transport;
 
 /// The first pause after a failure. Each further one is twice as long.
 const FIRST: Duration = Duration::from_millis(100);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(10);
-/// How long an address may take to answer.
-const ANSWER: Duration = Duration::from_secs(10);
 
 enum State {
     /// To be opened at this time.
@@ -113,33 +111,10 @@ fn opened(address: String, trust: StoreTrust) -> io::Result<Receiver<io::Result<
     let (answer, answers) = channel();
     let open = move || {
         // If nobody waits any more, the connection is closed.
-        let _ = answer.send(open(&address, &trust));
+        let _ = answer.send(connect(&address, &trust));
     };
     thread::Builder::new()
         .name("connecting".into())
         .spawn(open)?;
     Ok(answers)
-}
-
-fn open(address: &str, trust: &StoreTrust) -> io::Result<Transport> {
-    let socket = connect(address)?;
-    Ok(match trust.client(address, socket.peer_addr()?.ip())? {
-        None => Transport::Plain(socket),
-        Some(client) => Transport::Tls(Box::new(client.connect(socket, ANSWER)?)),
-    })
-}
-
-fn connect(address: &str) -> io::Result<TcpStream> {
-    let mut failed = io::Error::new(io::ErrorKind::NotFound, "this name has no address");
-    for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, ANSWER) {
-            // Where nobody listens, a connection to this machine may meet itself.
-            Ok(socket) if socket.local_addr()? == socket.peer_addr()? => {
-                failed = io::ErrorKind::ConnectionRefused.into();
-            }
-            Ok(socket) => return Ok(socket),
-            Err(error) => failed = error,
-        }
-    }
-    Err(failed)
 }

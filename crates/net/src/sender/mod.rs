@@ -4,12 +4,11 @@
 //! recorder leaves the rest in the ring, as at a full disk. No call waits for the other side.
 //!
 //! session.rs has the session of a run, and window.rs its frames that are not acknowledged.
-//! link.rs connects, channel.rs is one connection, and transport.rs carries its bytes.
+//! link.rs connects, and channel.rs is one connection.
 
 mod channel;
 mod link;
 mod session;
-mod transport;
 mod window;
 
 use std::io;

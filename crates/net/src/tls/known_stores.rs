@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use timeline::internal::variable;
 
 use super::Fingerprint;
-use crate::address::{PORT, to_connect_to};
+use crate::address::{HTTP_PORT, PORT, to_connect_to};
 
 /// Most bytes of the file.
 const MOST: u64 = 1 << 20;
@@ -42,7 +43,9 @@ impl KnownStores {
         &self.0
     }
 
-    /// The certificate of the store at an address, if the file names one. The last line counts.
+    /// The certificate of the store at an address, if the file names one. The last line counts. A
+    /// line for the port 1980 is one for 1989 as well, unless that has its own: a store shows one
+    /// certificate at both. `localhost` and the numbers of this machine are the same.
     ///
     /// # Errors
     /// Those of reading the file, if it is there; `InvalidData` for a line that makes no sense.
@@ -58,7 +61,8 @@ impl KnownStores {
         }
         let mut text = String::new();
         File::open(&self.0)?.take(MOST).read_to_string(&mut text)?;
-        let mut known = None;
+        let (host, port) = place(address);
+        let (mut known, mut of_store) = (None, None);
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -79,12 +83,29 @@ impl KnownStores {
                 );
                 return Err(io::Error::new(io::ErrorKind::InvalidData, what));
             };
-            if of.eq_ignore_ascii_case(address) {
+            let (of, of_port) = place(&of);
+            if of == host && of_port == port {
                 known = Some(name);
+            } else if of == host && (port, of_port) == (Some(HTTP_PORT), Some(PORT)) {
+                of_store = Some(name);
             }
         }
-        Ok(known)
+        Ok(known.or(of_store))
     }
+}
+
+/// The host of an address, in one spelling, and its port.
+fn place(address: &str) -> (String, Option<u16>) {
+    let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
+    let number = host.trim_start_matches('[').trim_end_matches(']');
+    let is_here = number
+        .parse()
+        .is_ok_and(|address: IpAddr| address.to_canonical().is_loopback());
+    let host = match is_here {
+        true => "localhost".into(),
+        false => host.to_ascii_lowercase(),
+    };
+    (host, port.parse().ok())
 }
 
 #[cfg(test)]
@@ -107,6 +128,21 @@ mod tests {
         fs::write(known.path(), spellings).unwrap();
         for (address, name) in [("db3:1980", old), ("[::1]:7", old), ("[::1]:1980", new)] {
             assert_eq!(known.fingerprint(address).unwrap(), Some(name), "{address}");
+        }
+        let here = format!("localhost {old}\ndb4 {old}\ndb4:1989 {new}\n");
+        fs::write(known.path(), here).unwrap();
+        for (address, name) in [
+            ("127.0.0.1:1980", Some(old)),
+            ("127.0.0.2:1980", Some(old)),
+            ("[::1]:1980", Some(old)),
+            ("localhost:1980", Some(old)),
+            ("localhost:1989", Some(old)),
+            ("localhost:1985", None),
+            ("db4:1980", Some(old)),
+            ("db4:1989", Some(new)),
+            ("db5:1980", None),
+        ] {
+            assert_eq!(known.fingerprint(address).unwrap(), name, "{address}");
         }
         let marked = format!("\u{feff}db3:1980 {old}");
         for bad in ["db1:1980", "db1:1980 sha256:12", "\u{fc}", &marked] {

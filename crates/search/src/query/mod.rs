@@ -9,6 +9,7 @@
 //! on the columns of a block, bounds.rs those on numbers, and ranges.rs the least and the greatest
 //! of its values; text_plan/ says which values a message has if a text is in it. unknown_names.rs
 //! tells the names of a query that are in no definition, and which ones are like them.
+//! parameters.rs writes a query for another machine.
 
 mod bounds;
 mod columns;
@@ -20,6 +21,7 @@ mod filter;
 mod lexer;
 mod moment;
 mod needle;
+mod parameters;
 mod parse;
 mod program;
 mod range;
@@ -34,6 +36,7 @@ pub use expression::Expression;
 pub use filter::Filter;
 pub use moment::moment;
 pub use needle::{Case, Needle};
+pub use parameters::PARAMETERS;
 pub use range::{numbers, priorities};
 pub use unknown_names::NameRegistry;
 pub use zone::{local_now, local_zone};

@@ -20,8 +20,8 @@ use crate::error::{Error, Result};
 use crate::logs::{LogHandle, LogKind, LogSource, Trouble};
 use crate::read::{
     Cancel, DefinitionObject, Details, EventPage, Lacks, Lines, Moment, Overview, ThreadObject,
-    TrackQuery, Tracks, at_time, definitions, details, lines_at, lines_from, overview, page,
-    threads, tracks,
+    TrackQuery, Tracks, UnknownName, at_time, definitions, details, lines_at, lines_from, overview,
+    page, threads, tracks, unknown_names,
 };
 
 /// Most lines and events of one answer.
@@ -138,6 +138,13 @@ pub struct ThreadList {
     pub threads: Vec<ThreadObject>,
 }
 
+/// The names in filters that are in nothing of a log.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UnknownList {
+    /// In the order of the filters.
+    pub unknown: Vec<UnknownName>,
+}
+
 fn object(found: &LogSource) -> LogObject {
     let modified = found.modified.and_then(|time: SystemTime| {
         let since = time.duration_since(UNIX_EPOCH).ok()?;
@@ -159,7 +166,7 @@ pub async fn server(Shared(state): Server) -> Json<ServerObject> {
     Json(ServerObject {
         version: env!("CARGO_PKG_VERSION"),
         control: state.allow_control,
-        token: state.token.is_some(),
+        token: !state.tokens.is_empty(),
     })
 }
 
@@ -389,6 +396,24 @@ pub async fn all_threads(Shared(state): Server, InPath(id): InPath<String>) -> A
     let read = |log: &LogHandle, cancel: &Cancel| {
         let threads = threads(&*log.version()?, cancel)?;
         Ok(ThreadList { threads })
+    };
+    state.read_long(id, read).await.map(Json)
+}
+
+/// The names in filters that are in nothing of a log, each with those like it.
+#[utoipa::path(get, path = "/api/logs/{log}/unknown",
+    params(LogPath, FilterParams),
+    responses((status = 200, body = UnknownList), (status = 400, body = ErrorObject)))]
+pub async fn all_unknown_names(
+    Shared(state): Server,
+    InPath(id): InPath<String>,
+    params: Params,
+) -> Answer<UnknownList> {
+    params.only(&[], true)?;
+    let query = params.query()?;
+    let read = move |log: &LogHandle, cancel: &Cancel| {
+        let unknown = unknown_names(&*log.version()?, &query, cancel)?;
+        Ok(UnknownList { unknown })
     };
     state.read_long(id, read).await.map(Json)
 }

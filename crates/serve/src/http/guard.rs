@@ -11,7 +11,7 @@ use axum::extract::{Request, State as Shared};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use subtle::ConstantTimeEq;
+use timeline_net::StoreToken;
 
 use super::failure::RequestFailure;
 use super::state::ServerState;
@@ -119,10 +119,12 @@ fn refusal(state: &ServerState, hosts: &Hosts, request: &Request) -> Option<Requ
     }
     // The page itself holds nothing, and is what sends the token.
     let needs_token = request.uri().path().starts_with("/api/");
-    if let Some(token) = state.token.as_deref().filter(|_| needs_token) {
+    if needs_token && !state.tokens.is_empty() {
         let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        if !given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(token.as_bytes()))) {
-            let message = "expected the token that `timeline serve` showed when it began";
+        let given = given.and_then(|given| StoreToken::parse(given).ok());
+        if !given.is_some_and(|given| given.is_one_of(&state.tokens)) {
+            let message = "expected a token: that which `timeline serve` showed when it began, or \
+                           one of the token file of a store";
             return Some(RequestFailure::new(StatusCode::UNAUTHORIZED, message));
         }
     }

@@ -1,15 +1,16 @@
 //! Takes requests and answers them.
 //!
-//! `server` listens and has connections; `guard` refuses requests that must not be answered.
-//! `api` has a function for each request, whose `params`, path and body (`extractors`) are read
-//! first; `latency` likewise for those about durations; `streams` are answers that go on, with one
-//! look at a log for all its `followers`, and `control` changes live timelines. `failure` makes
-//! answers of errors, and `page` has the files of the page, whose modules `bundle` makes one.
-//! `openapi` describes all requests, and `state` is what they share.
+//! `server` listens and has connections; `guard` refuses requests that must not be answered. `api`
+//! has a function for each request, whose `params`, path and body (`extractors`) are read first;
+//! `latency` likewise for those about durations; `streams` are answers that go on, with one look at
+//! a log for all its `followers`, and `control` changes live timelines; `copies` copies what logs
+//! have. `failure` makes answers of errors, and `page` has the files of the page, whose modules
+//! `bundle` makes one. `openapi` describes all requests, and `state` is what they share.
 
 mod api;
 mod bundle;
 mod control;
+mod copies;
 mod extractors;
 mod failure;
 mod followers;
@@ -22,4 +23,4 @@ mod server;
 mod state;
 mod streams;
 
-pub use server::{Handle, Server, ServerOptions};
+pub use server::{Handle, Server, ServerAccess, ServerOptions};

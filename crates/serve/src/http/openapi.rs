@@ -6,7 +6,7 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi};
 
-use super::{api, control, latency, streams};
+use super::{api, control, copies, latency, streams};
 
 /// The description.
 #[derive(OpenApi)]
@@ -28,7 +28,9 @@ use super::{api, control, latency, streams};
         api::counts,
         api::all_definitions,
         api::all_threads,
+        api::all_unknown_names,
         api::file,
+        copies::archive,
         latency::durations,
         latency::duration_list,
         latency::spans,

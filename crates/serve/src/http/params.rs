@@ -5,7 +5,7 @@ use std::str::FromStr;
 use axum::extract::{FromRequestParts, RawQuery};
 use axum::http::request::Parts;
 use timeline_latency::Measure;
-use timeline_search::{Case, Expression, Needle, Query, local_now, moment, numbers, priorities};
+use timeline_search::{Case, Needle, PARAMETERS, Query, local_now};
 use utoipa::IntoParams;
 
 use super::failure::RequestFailure;
@@ -72,12 +72,10 @@ pub struct FilterParams {
     conditions: Option<Vec<String>>,
     /// Texts of messages.
     grep: Option<Vec<String>>,
+    /// Regular expressions that messages match.
+    #[param(rename = "match")]
+    patterns: Option<Vec<String>>,
 }
-
-/// The names of filters.
-const FILTERS: [&str; 10] = [
-    "category", "event", "priority", "thread", "pid", "core", "since", "until", "where", "grep",
-];
 
 impl Params {
     fn parse(query: &str) -> Result<Params> {
@@ -118,7 +116,8 @@ impl Params {
 
     /// Fails if there is a parameter that is neither a filter nor among these.
     pub fn only(&self, known: &[&str], has_filters: bool) -> Result<()> {
-        let is_known = |name: &str| known.contains(&name) || has_filters && FILTERS.contains(&name);
+        let is_known =
+            |name: &str| known.contains(&name) || has_filters && PARAMETERS.contains(&name);
         match self.0.iter().find(|(name, _)| !is_known(name)) {
             Some((name, _)) => Err(Error::request(format!(
                 "there is no parameter {name:?} here"
@@ -165,45 +164,16 @@ impl Params {
 
     /// Which events are wanted.
     pub fn query(&self) -> Result<Query> {
-        let now = local_now();
-        let time = |name: &str| -> Result<Option<u64>> {
-            Ok(self.one(name)?.map(|text| moment(text, &now)).transpose()?)
-        };
-        let texts = |name| self.all(name).map(String::from).collect::<Vec<_>>();
-        let mut cores = Vec::new();
-        for list in self.all("core") {
-            cores.extend(numbers(list)?);
-        }
-        let pid = |text: &str| {
-            let wrong = || Error::request(format!("expected pid to be a number, got {text:?}"));
-            text.parse().map_err(|_| wrong())
-        };
-        Ok(Query {
-            categories: texts("category"),
-            events: texts("event"),
-            priorities: self.one("priority")?.map(priorities).transpose()?,
-            threads: texts("thread"),
-            pids: self.all("pid").map(pid).collect::<Result<_>>()?,
-            cores,
-            since: time("since")?,
-            until: time("until")?,
-            expressions: self
-                .all("where")
-                .map(Expression::parse)
-                .collect::<std::result::Result<_, _>>()?,
-            texts: self
-                .all("grep")
-                .map(|text| Needle::text(text, Case::Smart))
-                .collect::<std::result::Result<_, _>>()?,
-            ..Query::default()
-        })
+        let all = self.0.iter().map(|(name, value)| (&name[..], &value[..]));
+        let all: Vec<_> = all.collect();
+        Ok(Query::from_parameters(&all, &local_now())?)
     }
 
     /// A text that tells these filters from all others.
     pub fn key(&self, query: &Query) -> String {
         // A time such as "5m ago" is another one soon.
         let is_time = |name: &str| name == "since" || name == "until";
-        let is_filter = |name: &str| FILTERS.contains(&name) && !is_time(name);
+        let is_filter = |name: &str| PARAMETERS.contains(&name) && !is_time(name);
         let filters = self.0.iter().filter(|(name, _)| is_filter(name));
         let shown = filters.map(|(name, value)| format!("{name}={value:?};"));
         shown.collect::<String>() + &format!("{:?} {:?}", query.since, query.until)

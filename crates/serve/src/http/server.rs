@@ -13,6 +13,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustls::ServerConfig;
+use timeline_net::StoreToken;
+use timeline_store::{ByteStream, shake_hands};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep};
 use tokio_io_timeout::TimeoutStream;
@@ -24,7 +27,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use super::failure::RequestFailure;
 use super::guard::{Hosts, guard};
 use super::state::ServerState;
-use super::{api, control, latency, openapi, page, streams};
+use super::{api, control, copies, latency, openapi, page, streams};
 use crate::error::{Error, Result};
 use crate::logs::Logs;
 
@@ -49,10 +52,10 @@ pub struct ServerOptions {
     /// Timelines, snapshots, archives, and directories of them. All timelines in shared memory if
     /// there are none.
     pub paths: Vec<PathBuf>,
-    /// The address. If it is not one of this machine only, requests need a token.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Whether requests need a token, also at an address of this machine only.
-    pub needs_token: bool,
+    /// Who may ask.
+    pub access: ServerAccess,
     /// Whether requests may change the level and the channels of live timelines.
     pub allow_control: bool,
     /// Where texts and names are looked for that a damaged archive lacks, beside the places that it
@@ -60,11 +63,24 @@ pub struct ServerOptions {
     pub executables: Vec<PathBuf>,
 }
 
+/// Who may ask a server, and what encrypts the connections.
+#[derive(Debug, Clone, Default)]
+pub struct ServerAccess {
+    /// The secrets of which a request must know one. If there are none, everybody can ask who can
+    /// connect.
+    pub tokens: Vec<StoreToken>,
+    /// What encrypts a connection, if the other side begins to.
+    pub encryption: Option<Arc<ServerConfig>>,
+    /// Whether other machines may ask by what everybody in between can read and change.
+    pub is_insecure: bool,
+}
+
 /// A server that listens already.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     state: Arc<ServerState>,
+    access: ServerAccess,
     stop: watch::Sender<bool>,
 }
 
@@ -94,14 +110,15 @@ impl Server {
         let listener = TcpListener::bind(listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let token = match options.needs_token || !address.ip().is_loopback() {
-            true => Some(new_token()?),
-            false => None,
-        };
         Ok(Server {
             listener,
             address,
-            state: Arc::new(ServerState::new(logs, token, options.allow_control)),
+            state: Arc::new(ServerState::new(
+                logs,
+                options.access.tokens.clone(),
+                options.allow_control,
+            )),
+            access: options.access.clone(),
             stop: watch::Sender::new(false),
         })
     }
@@ -109,11 +126,6 @@ impl Server {
     /// The address that is listened on.
     pub fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// The token that requests need.
-    pub fn token(&self) -> Option<&str> {
-        self.state.token.as_deref()
     }
 
     /// Stops it from another thread.
@@ -159,28 +171,45 @@ impl Server {
                 accepted = accept => accepted,
                 _ = stopped.wait_for(|is_stopped| *is_stopped) => return Ok(()),
             };
-            let Ok((stream, _)) = accepted else {
+            let Ok((socket, from)) = accepted else {
                 // There are too many open files, say. Others may be closed soon.
                 sleep(Duration::from_millis(50)).await;
                 continue;
             };
-            let _ = stream.set_nodelay(true);
-            let service = TowerToHyperService::new(router.clone());
-            let mut stream = TimeoutStream::new(stream);
-            stream.set_write_timeout(Some(BODY));
+            let (access, router) = (self.access.clone(), router.clone());
             tokio::spawn(async move {
-                let stream = Box::pin(stream);
-                let connection = hyper::server::conn::http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEAD)
-                    .max_buf_size(HEAD_BYTES)
-                    .serve_connection(TokioIo::new(stream), service);
-                // The client learns of it by the end of the connection.
-                let _ = connection.await;
+                // The client learns of what fails by the end of the connection.
+                if let Ok(arrival) = shake_hands(socket, from, access.encryption).await {
+                    let router = match arrival.is_private || access.is_insecure {
+                        true => router,
+                        false => Router::new().fallback(|| async { readable() }),
+                    };
+                    answer(arrival.stream, router).await;
+                }
                 drop(permit);
             });
         }
     }
+}
+
+/// Answers the requests of a connection until it ends.
+async fn answer(stream: Box<dyn ByteStream>, router: Router) {
+    let service = TowerToHyperService::new(router);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(BODY));
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service);
+    let _ = connection.await;
+}
+
+/// The answer to whoever asks so that everybody in between can read it.
+fn readable() -> RequestFailure {
+    let message = "expected an encrypted connection, got one that everybody in between can read; \
+                   say https";
+    RequestFailure::new(StatusCode::FORBIDDEN, message)
 }
 
 /// Closes logs that nobody reads.
@@ -210,8 +239,10 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
         .route("/api/logs/{log}/overview", get(api::counts))
         .route("/api/logs/{log}/definitions", get(api::all_definitions))
         .route("/api/logs/{log}/threads", get(api::all_threads))
+        .route("/api/logs/{log}/unknown", get(api::all_unknown_names))
         .route("/api/logs/{log}/follow", get(streams::follow))
         .route("/api/logs/{log}/file", get(api::file))
+        .route("/api/logs/{log}/archive", get(copies::archive))
         .route("/api/logs/{log}/durations", get(latency::durations))
         .route(
             "/api/logs/{log}/durations/list",
@@ -238,14 +269,4 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
     RequestFailure::broken().into_response()
-}
-
-/// A token that nobody can guess: 128 bits in base 16.
-fn new_token() -> Result<String> {
-    let mut bytes = [0; 16];
-    let refused = |error: getrandom::Error| {
-        Error::io("make a token", std::io::Error::other(error.to_string()))
-    };
-    getrandom::fill(&mut bytes).map_err(refused)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

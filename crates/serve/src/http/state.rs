@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use timeline_net::StoreToken;
+use tokio::sync::watch::Receiver;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::failure::RequestFailure;
-use super::followers::Followers;
+use super::followers::{FollowerMessage, Followers, Growth};
 use crate::error::Result;
 use crate::logs::{LogHandle, Logs};
 use crate::read::Cancel;
@@ -24,8 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What all requests share.
 pub struct ServerState {
     pub logs: Logs,
-    /// What a request has to have as its token.
-    pub token: Option<String>,
+    /// The secrets of which a request must know one, if there are any.
+    pub tokens: Vec<StoreToken>,
     pub allow_control: bool,
     pub followers: Arc<Followers>,
     reads: Arc<Semaphore>,
@@ -37,10 +39,10 @@ pub struct ServerState {
 }
 
 impl ServerState {
-    pub fn new(logs: Logs, token: Option<String>, allow_control: bool) -> ServerState {
+    pub fn new(logs: Logs, tokens: Vec<StoreToken>, allow_control: bool) -> ServerState {
         ServerState {
             logs,
-            token,
+            tokens,
             allow_control,
             followers: Arc::default(),
             reads: Arc::new(Semaphore::new(READS)),
@@ -96,6 +98,34 @@ impl ServerState {
         let done = spawn_blocking(work).await;
         done.map_err(|_| RequestFailure::broken())?
             .map_err(RequestFailure::from)
+    }
+
+    /// The log of a name.
+    pub async fn log(
+        self: Arc<Self>,
+        id: String,
+    ) -> std::result::Result<Arc<LogHandle>, RequestFailure> {
+        let found = spawn_blocking(move || self.logs.get(&id)).await;
+        found
+            .map_err(|_| RequestFailure::broken())?
+            .map_err(RequestFailure::from)
+    }
+
+    /// What is told of a log that grows.
+    pub async fn follow(
+        self: Arc<Self>,
+        id: String,
+    ) -> std::result::Result<Receiver<FollowerMessage>, RequestFailure> {
+        // That there is such a log is said by the status.
+        let first = Arc::clone(&self)
+            .read(id.clone(), |log, _| Growth::of(log))
+            .await?;
+        let (followers, name) = (Arc::clone(&self.followers), id.clone());
+        let look = move || {
+            let read = Arc::clone(&self).read(id.clone(), |log, _| Growth::of(log));
+            async move { read.await.map_err(|failure| failure.message().to_string()) }
+        };
+        Ok(followers.join(&name, Ok(first), look))
     }
 
     /// The right to search.

@@ -108,16 +108,7 @@ pub async fn follow(
     Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
 ) -> std::result::Result<Stream, RequestFailure> {
-    // That there is such a log is said by the status.
-    let first = Arc::clone(&state)
-        .read(id.clone(), |log, _| Growth::of(log))
-        .await?;
-    let (followers, name) = (Arc::clone(&state.followers), id.clone());
-    let look = move || {
-        let read = Arc::clone(&state).read(id.clone(), |log, _| Growth::of(log));
-        async move { read.await.map_err(|failure| failure.message().to_string()) }
-    };
-    let mut told = followers.join(&name, Ok(first), look);
+    let mut told = state.follow(id).await?;
     let (sender, receiver) = channel(WAITING);
     tokio::spawn(async move {
         loop {

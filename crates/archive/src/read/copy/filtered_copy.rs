@@ -139,8 +139,11 @@ impl Archive {
         Ok(replacement.write(|out| self.copy_where(BufWriter::new(out), select))?)
     }
 
-    /// Writes the events that `select` wants.
-    pub(super) fn copy_where(
+    /// Writes the events that `select` wants, as [`Archive::save_where`] does.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn copy_where(
         &self,
         out: impl Write,
         select: &mut dyn Select,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use crate::tls::TlsStream;
 
@@ -19,12 +20,36 @@ impl Transport {
     /// # Errors
     /// Those of setting the options.
     pub fn set_nonblocking(&self) -> io::Result<()> {
-        let socket = match self {
-            Transport::Plain(socket) => socket,
-            Transport::Tls(stream) => &stream.sock,
-        };
+        let socket = self.socket();
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)
+    }
+
+    /// Each call that reads or writes waits so long at most.
+    ///
+    /// # Errors
+    /// Those of setting the options.
+    pub fn wait_at_most(&self, time: Duration) -> io::Result<()> {
+        let socket = self.socket();
+        socket.set_read_timeout(Some(time))?;
+        socket.set_write_timeout(Some(time))
+    }
+
+    /// Whether it is open, and nothing has come that nobody asked for.
+    pub fn is_quiet(&self) -> bool {
+        let socket = self.socket();
+        let mut byte = [0];
+        let waits = |error: io::Error| error.kind() == io::ErrorKind::WouldBlock;
+        let is_quiet =
+            socket.set_nonblocking(true).is_ok() && socket.peek(&mut byte).is_err_and(waits);
+        is_quiet && socket.set_nonblocking(false).is_ok()
+    }
+
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Transport::Plain(socket) => socket,
+            Transport::Tls(stream) => &stream.sock,
+        }
     }
 
     /// Whether nobody in between can read what is sent: it is encrypted, or stays on this machine.

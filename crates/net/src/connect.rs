@@ -1,0 +1,39 @@
+//! Connects to an address, and encrypts the connection.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use crate::tls::StoreTrust;
+use crate::transport::Transport;
+
+/// How long an address may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Connects to an address with a port, and encrypts the connection unless what is known of it says
+/// otherwise. Waits at most 10 seconds for each of its numbers, and as long for the other side.
+///
+/// # Errors
+/// Those of resolving the name and of connecting; `InvalidData` if somebody else is there.
+pub fn connect(address: &str, trust: &StoreTrust) -> io::Result<Transport> {
+    let socket = socket(address)?;
+    Ok(match trust.client(address, socket.peer_addr()?.ip())? {
+        None => Transport::Plain(socket),
+        Some(client) => Transport::Tls(Box::new(client.connect(socket, ANSWER)?)),
+    })
+}
+
+fn socket(address: &str) -> io::Result<TcpStream> {
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "this name has no address");
+    for address in address.to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, ANSWER) {
+            // Where nobody listens, a connection to this machine may meet itself.
+            Ok(socket) if socket.local_addr()? == socket.peer_addr()? => {
+                failed = io::ErrorKind::ConnectionRefused.into();
+            }
+            Ok(socket) => return Ok(socket),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
