@@ -53,8 +53,8 @@ pub struct Args {
     )]
     listen: SocketAddr,
 
-    /// Answer requests as well at this address (localhost is 127.0.0.1:1989): those of a browser, of
-    /// other programs, and of `timeline dump store://HOST/TRACE`. Other machines have to encrypt
+    /// Answer requests as well at this address (localhost is 127.0.0.1:1989): those of a browser,
+    /// of other programs, and of `timeline dump store://HOST/TRACE`. Other machines have to encrypt
     /// them, and show a token
     #[arg(
         long,
