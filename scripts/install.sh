@@ -44,7 +44,8 @@ data() { # data FILE... DIRECTORY
 }
 fill() { # fill TEMPLATE FILE
   mkdir -p "$(dirname "$2")"
-  sed -e "s/@VERSION@/$version/g" -e "s/@SOVERSION@/$so/g" -e "s/@MAJOR@/$major/g" -e "s/@MINOR@/$minor/g" "$1" >"$2"
+  sed -e "s/@VERSION@/$version/g" -e "s/@SOVERSION@/$so/g" -e "s/@MAJOR@/$major/g" -e "s/@MINOR@/$minor/g" \
+    -e "s|@PREFIX@|$PREFIX|g" "$1" >"$2"
   chmod 644 "$2"
 }
 
@@ -66,6 +67,9 @@ data lua/timeline/*.lua "$to/share/lua/5.1/timeline"
 # Of the command, and of the font in it.
 data LICENSE-APACHE LICENSE-MIT packaging/licenses/DejaVu.txt "$to/share/doc/timeline"
 
+for unit in packaging/systemd/*; do
+  fill "$unit" "$to/lib/systemd/system/${unit##*/}"
+done
 for file in timeline timeline-worker; do
   fill "packaging/$file.pc.in" "$to/lib/pkgconfig/$file.pc"
 done

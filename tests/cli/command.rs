@@ -19,7 +19,7 @@ use crate::support::Name;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// All verbs but `help`, in the order of the help.
-pub const VERBS: [&str; 26] = [
+pub const VERBS: [&str; 28] = [
     "list",
     "info",
     "dump",
@@ -34,6 +34,8 @@ pub const VERBS: [&str; 26] = [
     "save",
     "record",
     "store",
+    "agent",
+    "remote",
     "import",
     "export",
     "verify",

@@ -5,6 +5,7 @@ mod json;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod agent;
 mod archives;
 mod bare;
 mod bench;
@@ -70,5 +71,6 @@ mod truncation;
 mod twin;
 mod typed;
 mod typed_rust;
+mod units;
 mod watch;
 mod worker;

@@ -106,7 +106,13 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         args[place + 1] = address;
         store
     });
-    if verb == "serve" || verb == "store" {
+    let agent = (verb == "remote").then(|| {
+        let mut agent = Running::start(&["agent", "--listen", "127.0.0.1:0"]);
+        let lines = agent.stdout_until("an address", |lines| !lines.is_empty());
+        args[1].clone_from(&lines[0]);
+        agent
+    });
+    if ["serve", "store", "agent"].contains(&verb) {
         // Others may listen on the ports of the examples.
         let any = "127.0.0.1:0".to_owned();
         match args.iter().position(|word| word == "--listen") {
@@ -125,7 +131,7 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         return finish_example(&args, directory.path(), || {});
     }
     finish_example(&args, directory.path(), || tl.log(events.sum, [1, 2, 3]));
-    drop(store);
+    drop((store, agent));
 }
 
 /// Runs to the end, or until it has shown something and goes on: then interrupts it.
@@ -163,7 +169,7 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let is_endless = (args[0] == "histogram" && args.contains(&"--follow"))
         || matches!(
             args[0],
-            "tail" | "record" | "sample" | "serve" | "store" | "demo" | "watch" if is_live
+            "tail" | "record" | "sample" | "serve" | "store" | "agent" | "demo" | "watch" if is_live
         );
     if status.is_none() && (is_import || is_endless) {
         kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).unwrap();

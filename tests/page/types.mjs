@@ -34,6 +34,8 @@ function typeOf(schema, indent = "") {
   }
   if (type === "integer" || type === "number") return "number";
   if (type === "object" && properties) return objectOf(schema, indent);
+  const { additionalProperties: values } = schema;
+  if (type === "object" && values) return `Record<string, ${typeOf(values, indent)}>`;
   if (["string", "boolean", "null"].includes(type)) return type;
   if (type === undefined) return "unknown";
   throw new Error(`a schema of another kind: ${JSON.stringify(schema)}`);

@@ -13,9 +13,9 @@ use crate::failure::Result;
 use crate::pager::Pager;
 use crate::verb::Verb;
 use crate::{
-    channel, demo, dump, events, export, generate, histogram, import, index, info, list, outliers,
-    output, priority, record, repair, rm, sample, save, search, serve, stats, store, style, tail,
-    verify, watch,
+    agent, channel, demo, dump, events, export, generate, histogram, import, index, info, list,
+    outliers, output, priority, record, remote, repair, rm, sample, save, search, serve, stats,
+    store, style, tail, verify, watch,
 };
 
 /// The place in the help of options that all verbs have: behind those of the verb.
@@ -93,6 +93,8 @@ verbs! {
     Save(save::Args),
     Record(Box<record::Args>),
     Store(store::Args),
+    Agent(Box<agent::Args>),
+    Remote(Box<remote::Args>),
     Import(import::Args),
     Export(export::Args),
     Verify(verify::Args),

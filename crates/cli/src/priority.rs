@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use timeline::{Attached, Control, Definition, Error, Level, Rules};
+use timeline_reading::unknown_in;
 
 use crate::args::{self, Example};
 use crate::failure::{Failure, Result};
 use crate::format::things;
 use crate::info;
-use crate::misspelt::{Later, unknown_in, without_category};
+use crate::misspelt::{Later, without_category};
 use crate::output;
 use crate::target::{Target, meant};
 use crate::trust::TrustArgs;

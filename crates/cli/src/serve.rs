@@ -16,6 +16,7 @@ use crate::output;
 use crate::recovery::Executables;
 use crate::services::{self, Service};
 use crate::signals::{Signals, take_limits_for_errors};
+use crate::sockets::Sockets;
 use crate::verb::Verb;
 
 /// The port, if none is given.
@@ -100,12 +101,14 @@ fn run(args: &Args) -> Result {
     let server = Server::bind(&ServerOptions {
         paths: args.paths.clone(),
         listen: args.listen,
+        socket: Sockets::given().next()?,
         access: ServerAccess {
             tokens: token.iter().cloned().collect(),
             encryption: None,
             is_insecure: true,
         },
         allow_control: args.allow_control,
+        agent: None,
         executables: args.executables.files().to_vec(),
     });
     let server = server.map_err(told)?;

@@ -1,7 +1,7 @@
 //! `timeline store`: receives recordings from many recorders.
 
 use std::io::Write;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,7 @@ use crate::record::parse_file_size;
 use crate::serve;
 use crate::services::{self, Service};
 use crate::signals::{Signals, take_limits_for_errors};
+use crate::sockets::Sockets;
 use crate::time::parse_duration;
 use crate::verb::Verb;
 
@@ -145,9 +146,11 @@ fn run(args: &Args) -> Result {
     let certificate = args.certificate.clone().zip(args.key.clone());
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
+    let mut sockets = Sockets::given();
     let store = Store::bind(StoreOptions {
         folder: args.folder.clone(),
         listen: args.listen,
+        socket: sockets.next()?,
         keeping: Keeping {
             rotate_size: Some(args.rotate_size),
             rotate_every: args.rotate_every,
@@ -175,7 +178,7 @@ fn run(args: &Args) -> Result {
             encryption: Some(store.encryption()),
             is_insecure: args.insecure,
         };
-        let server = web(args, http, access)?;
+        let server = web(args, (http, sockets.next()?), access)?;
         writeln!(out, "{}", url(server.address()))?;
         out.flush()?;
         services.push(serve::service(server));
@@ -216,12 +219,18 @@ fn refuse_open(args: &Args, tokens: &[StoreToken]) -> Result {
 }
 
 /// What answers requests.
-fn web(args: &Args, listen: SocketAddr, access: ServerAccess) -> Result<Server> {
+fn web(
+    args: &Args,
+    (listen, socket): (SocketAddr, Option<Arc<TcpListener>>),
+    access: ServerAccess,
+) -> Result<Server> {
     let server = Server::bind(&ServerOptions {
         paths: vec![args.folder.clone()],
         listen,
+        socket,
         access,
         allow_control: false,
+        agent: None,
         executables: Vec::new(),
     });
     server.map_err(serve::told)

@@ -121,12 +121,13 @@ impl Client {
         self.value(answer)
     }
 
-    /// Removes what is at a place below `/api/`.
+    /// Removes what is at a place below `/api/`, and reads the answer.
     ///
     /// # Errors
-    /// `Connection`, `Refused`.
-    pub fn delete(&self, place: &str) -> Result<()> {
-        self.ask(Method::DELETE, place, &[], ()).map(drop)
+    /// `Connection`, `Refused`, `Answer`.
+    pub fn delete<T: DeserializeOwned>(&self, place: &str) -> Result<T> {
+        let answer = self.ask(Method::DELETE, place, &[], ())?;
+        self.value(answer)
     }
 
     /// Sends a request to a place below `/api/`, whose answer is bytes.

@@ -6,6 +6,8 @@ use timeline::dump::printable;
 
 /// The port of a store, if none is given.
 pub const PORT: u16 = 1980;
+/// The port of an agent, if none is given.
+pub const AGENT_PORT: u16 = 1985;
 /// The port at which a store answers requests of HTTP, if none is given.
 pub const HTTP_PORT: u16 = 1989;
 

@@ -1,11 +1,25 @@
-//! Connects to an address, and encrypts the connection.
+//! Connects to an address, and encrypts the connection; or listens on one.
 
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use crate::tls::StoreTrust;
 use crate::transport::Transport;
+
+/// Listens on an address, or takes the socket that somebody else has bound.
+///
+/// # Errors
+/// Those of the system, as for an address that is taken.
+pub fn listen(address: SocketAddr, bound: Option<&TcpListener>) -> io::Result<TcpListener> {
+    let listener = match bound {
+        Some(bound) => bound.try_clone()?,
+        None => TcpListener::bind(address)?,
+    };
+    // Connections are taken as they come, and nobody waits for one.
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
 
 /// How long an address may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);

@@ -292,12 +292,6 @@ export type Lacks = {
   missing_files: number;
 };
 
-/** A level to set. */
-export type LevelRequest = {
-  /** The name of a priority, or none, or all. */
-  level: string;
-};
-
 /** The number of a line. */
 export type LineObject = {
   /** The number, from 0. */
@@ -492,6 +486,55 @@ export type Rate = {
   to: string;
 };
 
+/** All recordings. */
+export type RecordingList = {
+  /** In the order in which they began. */
+  recordings: RecordingObject[];
+};
+
+/** A recording of an agent. */
+export type RecordingObject = {
+  /** Whether the agent began it by itself. */
+  automatic: boolean;
+  /** How many events were recorded. */
+  events: number;
+  /** The file, if it goes to one. */
+  file?: string | null;
+  /** How many entries were overwritten before they could be recorded. */
+  missed: number;
+  /** Its number, by which it is stopped. */
+  number: number;
+  /** When it began. */
+  since: Moment;
+  /** How far it is. */
+  state: RecordingStage;
+  /** The store, if it goes to one. */
+  store?: string | null;
+  /** The name of the timeline. */
+  timeline: string;
+  /** What fails at present, or why it ended. */
+  trouble?: string | null;
+};
+
+/** A recording to begin. It goes either to a file or to a store. */
+export type RecordingOrder = {
+  /** A file in the directory of the agent; with a slash at the end, a directory of files. */
+  file?: string | null;
+  /** The oldest files are removed when all have more bytes. */
+  keep_size?: number | null;
+  /** What a store keeps with it. */
+  labels?: Record<string, string>;
+  /** A new file begins before one has more bytes. */
+  rotate_size?: number | null;
+  /** The host of a store, with a port or without. */
+  store?: string | null;
+  /** The name of the timeline. */
+  timeline: string;
+};
+
+/** How far a recording is. */
+export type RecordingStage = "running" | "complete" | "failed";
+
 /** The counts of a thread or core. */
 export type Row = ThreadObject & {
   /**
@@ -503,6 +546,33 @@ export type Row = ThreadObject & {
   core?: number | null;
   /** A text that no other row has. */
   key: string;
+};
+
+/** Rules to put in force. */
+export type RulesRequest = {
+  /**
+   * Whether they are of events that are defined later, although their names are like those of
+   * others.
+   */
+  later?: boolean;
+  /**
+   * Words with commas between: a level (the name of a priority, or none, or all), levels of
+   * categories (engine=packet), and names of events (+net.sent, -*.idle_*). A level alone ends
+   * all rules so far.
+   */
+  rules: string;
+};
+
+/** Bursts of detail. */
+export type SampleRequest = {
+  /** How long all of it lasts, likewise; an hour at most. */
+  duration_ns: number;
+  /** How often there is one, likewise. */
+  every_ns: number;
+  /** How long each is, in nanoseconds. */
+  for_ns: number;
+  /** The level of the bursts. */
+  level: string;
 };
 
 /** How many durations have a name. */
@@ -707,11 +777,14 @@ export interface Answers {
   "logs/{log}/threads": ThreadList;
   "logs/{log}/tracks": Tracks;
   "logs/{log}/unknown": UnknownList;
+  "recordings": RecordingList;
   "server": ServerObject;
 }
 
 /** The answers to POST that are JSON, likewise. */
 export interface Results {
   "logs/{log}/channels": ControlState;
-  "logs/{log}/level": ControlState;
+  "logs/{log}/rules": ControlState;
+  "logs/{log}/sample": ControlState;
+  "recordings": RecordingObject;
 }

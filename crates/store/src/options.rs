@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct StoreOptions {
     pub folder: PathBuf,
     /// The address to listen on.
     pub listen: SocketAddr,
+    /// A socket that listens already, instead of that address.
+    pub socket: Option<Arc<TcpListener>>,
     /// When another file of a run is begun, and how much is kept of it.
     pub keeping: Keeping,
     /// How much is kept of all runs together.

@@ -71,8 +71,8 @@ impl Store {
             reason,
         };
         raise_descriptor_limit();
-        let listener = TcpListener::bind(options.listen).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        let socket = options.socket.as_deref();
+        let listener = timeline_net::listen(options.listen, socket).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let folder = options.folder.clone();
         let lock = take(&folder)?;

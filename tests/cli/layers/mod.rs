@@ -95,7 +95,7 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-pub const CRATES: [(&str, usize); 15] = [
+pub const CRATES: [(&str, usize); 16] = [
     ("src", 70),
     ("ffi/src", 10),
     ("ffi/worker/src", 5),
@@ -107,6 +107,7 @@ pub const CRATES: [(&str, usize); 15] = [
     ("crates/analysis/src", 10),
     ("crates/net/src", 5),
     ("crates/client/src", 4),
+    ("crates/agent/src", 5),
     ("crates/worker/src", 5),
     ("crates/store/src", 5),
     ("crates/serve/src", 10),

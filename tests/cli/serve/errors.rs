@@ -16,8 +16,8 @@ fn whatever_fails_is_answered_by_an_object_with_an_error() {
     let served = Served::begin(&[&file, name.path(), "--allow-control"]);
     let (live, copy) = (quoted(name.path()), quoted(&file));
     let json = "Content-Type: application/json";
-    let level = format!("/api/logs/{live}/level");
-    let long = format!("{{\"level\":\"{}\"}}", "a".repeat(100_000));
+    let level = format!("/api/logs/{live}/rules");
+    let long = format!("{{\"rules\":\"{}\"}}", "a".repeat(100_000));
     let file = format!("/api/logs/{copy}/file");
     let requests: Vec<(&str, String, Vec<&str>, &str, u16)> = vec![
         ("GET", "/nonesuch".into(), vec![], "", 404),
@@ -39,8 +39,8 @@ fn whatever_fails_is_answered_by_an_object_with_an_error() {
         ("POST", format!("/api/logs/{live}/lines"), vec![], "", 405),
         ("GET", level.clone(), vec![], "", 405),
         ("DELETE", level.clone(), vec![], "", 405),
-        ("POST", level.clone(), vec![], "{\"level\":\"all\"}", 415),
-        ("POST", level.clone(), vec![json], "{\"level\":", 400),
+        ("POST", level.clone(), vec![], "{\"rules\":\"all\"}", 415),
+        ("POST", level.clone(), vec![json], "{\"rules\":", 400),
         ("POST", level.clone(), vec![json], "{}", 422),
         ("POST", level, vec![json], &long, 413),
         ("GET", file, vec!["Range: bytes=99999999999-"], "", 416),

@@ -143,8 +143,8 @@ fn requests_of_other_sites_and_for_other_hosts_are_refused() {
     assert_eq!(served.ask("GET", "/", &far, "").status, 200);
     assert_eq!(ask(&far), 403);
     let level = |head: &[&str]| {
-        let path = "/api/logs/flight.tla/level";
-        served.ask("POST", path, head, "{\"level\":\"all\"}").status
+        let path = "/api/logs/flight.tla/rules";
+        served.ask("POST", path, head, "{\"rules\":\"all\"}").status
     };
     let json = "Content-Type: application/json";
     assert_eq!(level(&[json, "Origin: http://evil.example"]), 403);
@@ -221,7 +221,11 @@ fn changes_need_to_be_allowed() {
     let path = |what: &str| format!("/api/logs/{}/{what}", quoted(name.path()));
     let served = Served::begin(&[name.path()]);
     for (what, body) in [
-        ("level", "{\"level\":\"error\"}"),
+        ("rules", "{\"rules\":\"error\"}"),
+        (
+            "sample",
+            "{\"level\":\"all\",\"for_ns\":1,\"every_ns\":2,\"duration_ns\":3}",
+        ),
         ("channels", "{\"name\":\"itv\",\"on\":true}"),
         ("snapshot", ""),
     ] {
@@ -234,8 +238,8 @@ fn changes_need_to_be_allowed() {
     assert_eq!(served.json(&path("control"))["level"], "all");
     let served = Served::begin(&[name.path(), "--allow-control"]);
     let level = |level: &str| {
-        let body = format!("{{\"level\":\"{level}\"}}");
-        served.ask("POST", &path("level"), &[json], &body)
+        let body = format!("{{\"rules\":\"{level}\"}}");
+        served.ask("POST", &path("rules"), &[json], &body)
     };
     assert_eq!(level("error").status, 200);
     assert_eq!(tl.level().to_string(), "error");
@@ -287,8 +291,8 @@ fn a_change_that_is_misspelt_is_refused() {
             "latr",
         ),
         (
-            "level",
-            "{\"level\":\"none\",\"x\":1}",
+            "rules",
+            "{\"rules\":\"none\",\"x\":1}",
             422,
             "unknown field `x`",
         ),
@@ -327,11 +331,11 @@ fn what_no_client_sends_is_refused_and_the_server_goes_on() {
         format!("GET /{long} HTTP/1.1\r\n{host}\r\n").into_bytes(),
         format!("GET / HTTP/1.1\r\n{host}X: {long}\r\n\r\n").into_bytes(),
         format!(
-            "POST /api/logs/flight.tla/level HTTP/1.1\r\n{host}\
+            "POST /api/logs/flight.tla/rules HTTP/1.1\r\n{host}\
             Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{{"
         )
         .into_bytes(),
-        format!("POST /api/logs/flight.tla/level HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n")
+        format!("POST /api/logs/flight.tla/rules HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n")
             .into_bytes(),
         format!("GET /api/logs HTTP/1.1\r\n{host}Range: bytes=5-1,-0,x\r\n\r\n").into_bytes(),
         format!("TRACE / HTTP/1.1\r\n{host}\r\n").into_bytes(),

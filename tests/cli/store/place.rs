@@ -87,6 +87,7 @@ pub fn store_options(folder: &Path) -> StoreOptions {
     StoreOptions {
         folder: folder.to_path_buf(),
         listen: "127.0.0.1:0".parse().unwrap(),
+        socket: None,
         keeping: Keeping::default(),
         retention: Retention::default(),
         certificate: None,

@@ -16,13 +16,12 @@ use std::time::Duration;
 use timeline::internal::DEFAULT_ENTRIES;
 use timeline::{Bound, ClockKind, ClockReason, Info, Level, WriterProcess};
 use timeline_reading::json::write_line;
-use timeline_reading::{Extent, Holder};
+use timeline_reading::{Extent, Holder, unmatched};
 
 use crate::args::Example;
 use crate::channel;
 use crate::failure::{Failure, Result};
 use crate::format::{self, Bytes, Count, MetricNumber, things};
-use crate::misspelt::unmatched;
 use crate::output::{self, TextLine};
 use crate::recovery::Executables;
 use crate::style::Theme;

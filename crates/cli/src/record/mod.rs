@@ -39,6 +39,7 @@ use crate::waiting;
 use open::open_output;
 use progress::{RecordProgress, RecordStatus};
 use remote::Remote;
+pub use remote::parse_label;
 use report::ToldTroubles;
 use runs::Watch;
 pub use size::parse_file_size;

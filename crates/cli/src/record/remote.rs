@@ -45,7 +45,7 @@ pub struct Remote {
     patience: Option<Duration>,
 
     /// Something that the store keeps with the recording, such as service=db. Can be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_label)]
     label: Vec<(String, String)>,
 
     #[command(flatten)]
@@ -61,7 +61,8 @@ fn acknowledge() -> impl TypedValueParser<Value = Acknowledge> {
     })
 }
 
-fn label(text: &str) -> std::result::Result<(String, String), String> {
+/// Reads a name and a value.
+pub fn parse_label(text: &str) -> std::result::Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
         _ => Err(format!(

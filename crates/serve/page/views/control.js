@@ -29,7 +29,7 @@ export async function showControl(log, server) {
 /** @param {Log} log @param {ControlState} state */
 function fill(log, { level, channels }) {
   const levels = LEVELS.includes(level) ? LEVELS : [level, ...LEVELS];
-  /** @param {"level" | "channels"} path @param {object} object @param {string} said */
+  /** @param {"rules" | "channels"} path @param {object} object @param {string} said */
   const change = async (path, object, said) => {
     try {
       const response = await post(ofLog(log.id, path), object);
@@ -43,7 +43,7 @@ function fill(log, { level, channels }) {
   };
   /** @type {HTMLSelectElement} */
   const select = make("select", { id: "level",
-    onchange: () => change("level", { level: select.value }, `The level is ${select.value}`) },
+    onchange: () => change("rules", { rules: select.value }, `The level is ${select.value}`) },
   levels.map((name) => make("option", { value: name, text: name, selected: name === level })));
   const boxes = channels.map(({ name, on }) => make("label", { class: "channel" },
     make("input", { type: "checkbox", checked: on, onchange: ({ target }) => {

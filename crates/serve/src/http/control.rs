@@ -1,6 +1,7 @@
 //! Changes a live timeline: its level and channels; and copies it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State as Shared;
@@ -8,7 +9,10 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use timeline::internal::Unknown;
-use timeline::{Attached, Control, Level};
+use timeline::{Attached, Control, Level, Rules};
+use timeline_reading::unknown_in;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 use tokio_util::io::ReaderStream;
 use utoipa::ToSchema;
 
@@ -19,6 +23,9 @@ use super::state::ServerState;
 use crate::error::{Error, Result};
 use crate::logs::{LogFile, LogHandle, LogKind};
 use crate::read::Cancel;
+
+/// How long the level may be raised in bursts, without being asked for again.
+const LONGEST_SAMPLE: Duration = Duration::from_secs(3600);
 
 type Server = Shared<Arc<ServerState>>;
 
@@ -40,12 +47,32 @@ pub struct ChannelObject {
     pub on: bool,
 }
 
-/// A level to set.
+/// Rules to put in force.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LevelRequest {
-    /// The name of a priority, or none, or all.
+pub struct RulesRequest {
+    /// Words with commas between: a level (the name of a priority, or none, or all), levels of
+    /// categories (engine=packet), and names of events (+net.sent, -*.idle_*). A level alone ends
+    /// all rules so far.
+    pub rules: String,
+    /// Whether they are of events that are defined later, although their names are like those of
+    /// others.
+    #[serde(default)]
+    pub later: bool,
+}
+
+/// Bursts of detail.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampleRequest {
+    /// The level of the bursts.
     pub level: String,
+    /// How long each is, in nanoseconds.
+    pub for_ns: u64,
+    /// How often there is one, likewise.
+    pub every_ns: u64,
+    /// How long all of it lasts, likewise; an hour at most.
+    pub duration_ns: u64,
 }
 
 /// A channel to switch.
@@ -98,33 +125,72 @@ fn refused(error: timeline::Error) -> Error {
 }
 
 fn allowed(state: &ServerState) -> std::result::Result<(), RequestFailure> {
-    let message = "changes are not allowed: start `timeline serve` with --allow-control";
+    let message =
+        "changes are not allowed: start `timeline serve` with --allow-control, or `timeline agent`";
     match state.allow_control {
         true => Ok(()),
         false => Err(RequestFailure::new(StatusCode::FORBIDDEN, message)),
     }
 }
 
-/// Changes the level of a live timeline.
-#[utoipa::path(post, path = "/api/logs/{log}/level", request_body = LevelRequest,
+/// Puts rules in force in a live timeline: which events are logged.
+#[utoipa::path(post, path = "/api/logs/{log}/rules", request_body = RulesRequest,
     params(LogPath),
     responses((status = 200, body = ControlState), (status = 403, body = ErrorObject)))]
-pub async fn set_level(
+pub async fn add_rules(
     Shared(state): Server,
     InPath(id): InPath<String>,
-    Body(asked): Body<LevelRequest>,
+    Body(asked): Body<RulesRequest>,
 ) -> std::result::Result<Json<ControlState>, RequestFailure> {
     allowed(&state)?;
     let change = move |log: &LogHandle, _: &Cancel| {
-        let level: Level = asked.level.parse().map_err(refused)?;
+        let rules: Rules = asked.rules.parse().map_err(refused)?;
         let ring = live(log)?;
-        Control::open(ring.path())
-            .map_err(refused)?
-            .priority(level)
-            .map_err(refused)?;
+        let unknown = unknown_in(&rules, &Attached::open(ring.path())?);
+        let mut unknown = unknown.into_iter().filter(|_| !asked.later);
+        if let Some(misspelt) = unknown.find(Unknown::has_near) {
+            let way_out = "if it is to be defined later, add \"later\": true";
+            return Err(Error::request(format!("{misspelt} ({way_out})")));
+        }
+        let control = Control::open(ring.path()).map_err(refused)?;
+        control.switch(&rules).map_err(refused)?;
         control_state(log)
     };
     state.read(id, change).await.map(Json)
+}
+
+/// Raises the level of a live timeline for short times, again and again, for a while.
+#[utoipa::path(post, path = "/api/logs/{log}/sample", request_body = SampleRequest,
+    params(LogPath),
+    responses((status = 200, body = ControlState), (status = 403, body = ErrorObject)))]
+pub async fn sample(
+    Shared(state): Server,
+    InPath(id): InPath<String>,
+    Body(asked): Body<SampleRequest>,
+) -> std::result::Result<Json<ControlState>, RequestFailure> {
+    allowed(&state)?;
+    let duration = Duration::from_nanos(asked.duration_ns);
+    if duration > LONGEST_SAMPLE {
+        let message = "expected duration_ns to be an hour at most";
+        return Err(Error::request(message).into());
+    }
+    let begin = move |log: &LogHandle, _: &Cancel| {
+        let level: Level = asked.level.parse().map_err(refused)?;
+        let (length, every) = [asked.for_ns, asked.every_ns]
+            .map(Duration::from_nanos)
+            .into();
+        let ring = live(log)?;
+        let control = Control::open(ring.path()).map_err(refused)?;
+        let sampler = control.sample(level, length, every).map_err(refused)?;
+        Ok((sampler, control_state(log)?))
+    };
+    let (sampler, now) = state.read(id, begin).await?;
+    tokio::spawn(async move {
+        sleep(duration).await;
+        // It ends a thread, which may be in a burst.
+        let _ = spawn_blocking(move || drop(sampler)).await;
+    });
+    Ok(Json(now))
 }
 
 /// Switches a channel of a live timeline.

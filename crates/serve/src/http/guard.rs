@@ -112,9 +112,9 @@ fn refusal(state: &ServerState, hosts: &Hosts, request: &Request) -> Option<Requ
         let message = "requests of other sites are refused";
         return Some(RequestFailure::new(StatusCode::FORBIDDEN, message));
     }
-    let is_reading = request.method() == Method::GET || request.method() == Method::HEAD;
-    if !is_reading && request.method() != Method::POST {
-        let message = "expected GET, HEAD or POST";
+    let methods = [Method::GET, Method::HEAD, Method::POST, Method::DELETE];
+    if !methods.contains(request.method()) {
+        let message = "expected GET, HEAD, POST or DELETE";
         return Some(RequestFailure::new(StatusCode::METHOD_NOT_ALLOWED, message));
     }
     // The page itself holds nothing, and is what sends the token.

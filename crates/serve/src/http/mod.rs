@@ -4,8 +4,9 @@
 //! has a function for each request, whose `params`, path and body (`extractors`) are read first;
 //! `latency` likewise for those about durations; `streams` are answers that go on, with one look at
 //! a log for all its `followers`, and `control` changes live timelines; `copies` copies what logs
-//! have. `failure` makes answers of errors, and `page` has the files of the page, whose modules
-//! `bundle` makes one. `openapi` describes all requests, and `state` is what they share.
+//! have, and `recordings` are those of an agent. `options` say what is served. `failure` makes
+//! answers of errors, and `page` has the files of the page, whose modules `bundle` makes one.
+//! `openapi` describes all requests, and `state` is what they share.
 
 mod api;
 mod bundle;
@@ -17,10 +18,13 @@ mod followers;
 mod guard;
 mod latency;
 mod openapi;
+mod options;
 mod page;
 mod params;
+mod recordings;
 mod server;
 mod state;
 mod streams;
 
-pub use server::{Handle, Server, ServerAccess, ServerOptions};
+pub use options::{ServerAccess, ServerOptions};
+pub use server::{Handle, Server};

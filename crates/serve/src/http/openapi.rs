@@ -6,7 +6,7 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi};
 
-use super::{api, control, copies, latency, streams};
+use super::{api, control, copies, latency, recordings, streams};
 
 /// The description.
 #[derive(OpenApi)]
@@ -37,9 +37,13 @@ use super::{api, control, copies, latency, streams};
         streams::search_log,
         streams::follow,
         control::state,
-        control::set_level,
+        control::add_rules,
+        control::sample,
         control::switch_channel,
-        control::snapshot
+        control::snapshot,
+        recordings::list,
+        recordings::begin,
+        recordings::end
     ),
     components(schemas(crate::read::Hits)),
     modifiers(&Failures)
@@ -69,6 +73,7 @@ impl Modify for Failures {
         for item in description.paths.paths.values_mut() {
             add(&mut item.get);
             add(&mut item.post);
+            add(&mut item.delete);
         }
     }
 }

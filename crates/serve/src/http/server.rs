@@ -1,7 +1,6 @@
 //! Listens, and has connections.
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,11 +9,9 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use rustls::ServerConfig;
-use timeline_net::StoreToken;
 use timeline_store::{ByteStream, shake_hands};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, sleep};
@@ -26,8 +23,9 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 
 use super::failure::RequestFailure;
 use super::guard::{Hosts, guard};
+use super::options::{ServerAccess, ServerOptions};
 use super::state::ServerState;
-use super::{api, control, copies, latency, openapi, page, streams};
+use super::{api, control, copies, latency, openapi, page, recordings, streams};
 use crate::error::{Error, Result};
 use crate::logs::Logs;
 
@@ -45,35 +43,6 @@ const MOST_BODY: usize = 64 << 10;
 const TIDY: Duration = Duration::from_secs(5);
 /// How long answers may go on after the server was stopped.
 const END: Duration = Duration::from_millis(500);
-
-/// What is served, and where.
-#[derive(Debug, Clone)]
-pub struct ServerOptions {
-    /// Timelines, snapshots, archives, and directories of them. All timelines in shared memory if
-    /// there are none.
-    pub paths: Vec<PathBuf>,
-    /// The address to listen on.
-    pub listen: SocketAddr,
-    /// Who may ask.
-    pub access: ServerAccess,
-    /// Whether requests may change the level and the channels of live timelines.
-    pub allow_control: bool,
-    /// Where texts and names are looked for that a damaged archive lacks, beside the places that it
-    /// names.
-    pub executables: Vec<PathBuf>,
-}
-
-/// Who may ask a server, and what encrypts the connections.
-#[derive(Debug, Clone, Default)]
-pub struct ServerAccess {
-    /// The secrets of which a request must know one. If there are none, everybody can ask who can
-    /// connect.
-    pub tokens: Vec<StoreToken>,
-    /// What encrypts a connection, if the other side begins to.
-    pub encryption: Option<Arc<ServerConfig>>,
-    /// Whether other machines may ask by what everybody in between can read and change.
-    pub is_insecure: bool,
-}
 
 /// A server that listens already.
 pub struct Server {
@@ -106,18 +75,17 @@ impl Server {
             address: listen,
             reason,
         };
-        let logs = Logs::new(&options.paths, &options.executables)?;
-        let listener = TcpListener::bind(listen).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        let logs = Logs::new(
+            &options.paths,
+            options.agent.is_some(),
+            &options.executables,
+        )?;
+        let listener = timeline_net::listen(listen, options.socket.as_deref()).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Server {
             listener,
             address,
-            state: Arc::new(ServerState::new(
-                logs,
-                options.access.tokens.clone(),
-                options.allow_control,
-            )),
+            state: Arc::new(ServerState::new(logs, options)),
             access: options.access.clone(),
             stop: watch::Sender::new(false),
         })
@@ -250,9 +218,15 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
         )
         .route("/api/logs/{log}/spans", get(latency::spans))
         .route("/api/logs/{log}/control", get(control::state))
-        .route("/api/logs/{log}/level", post(control::set_level))
+        .route("/api/logs/{log}/rules", post(control::add_rules))
+        .route("/api/logs/{log}/sample", post(control::sample))
         .route("/api/logs/{log}/channels", post(control::switch_channel))
         .route("/api/logs/{log}/snapshot", post(control::snapshot))
+        .route(
+            "/api/recordings",
+            get(recordings::list).post(recordings::begin),
+        )
+        .route("/api/recordings/{number}", delete(recordings::end))
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .with_state(Arc::clone(&state))
         .fallback(|| async { RequestFailure::new(StatusCode::NOT_FOUND, "there is no such page") })

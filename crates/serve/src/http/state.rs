@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use timeline_agent::Agent;
 use timeline_net::StoreToken;
 use tokio::sync::watch::Receiver;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -11,6 +12,7 @@ use tokio::time::timeout;
 
 use super::failure::RequestFailure;
 use super::followers::{FollowerMessage, Followers, Growth};
+use super::options::ServerOptions;
 use crate::error::Result;
 use crate::logs::{LogHandle, Logs};
 use crate::read::Cancel;
@@ -29,6 +31,8 @@ pub struct ServerState {
     /// The secrets of which a request must know one, if there are any.
     pub tokens: Vec<StoreToken>,
     pub allow_control: bool,
+    /// What records the timelines of this machine.
+    pub agent: Option<Arc<Agent>>,
     pub followers: Arc<Followers>,
     reads: Arc<Semaphore>,
     /// Those that may read all of a log, and must not keep the others waiting.
@@ -39,11 +43,12 @@ pub struct ServerState {
 }
 
 impl ServerState {
-    pub fn new(logs: Logs, tokens: Vec<StoreToken>, allow_control: bool) -> ServerState {
+    pub fn new(logs: Logs, options: &ServerOptions) -> ServerState {
         ServerState {
             logs,
-            tokens,
-            allow_control,
+            tokens: options.access.tokens.clone(),
+            allow_control: options.allow_control,
+            agent: options.agent.clone(),
             followers: Arc::default(),
             reads: Arc::new(Semaphore::new(READS)),
             long_reads: Arc::new(Semaphore::new(LONG_READS)),

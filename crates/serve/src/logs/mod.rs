@@ -44,16 +44,16 @@ const LISTED: Duration = Duration::from_secs(1);
 const UNLISTED: Duration = Duration::from_millis(100);
 
 impl Logs {
-    /// Those at these paths; all timelines in shared memory if there are none.
-    /// `executables`: where damaged archives find texts and names again.
-    pub fn new(paths: &[PathBuf], executables: &[PathBuf]) -> Result<Logs> {
-        let roots = match paths.is_empty() {
-            true => vec![ServeRoot::SharedMemory],
-            false => paths
-                .iter()
-                .map(|path| ServeRoot::of(path, paths.len() == 1))
-                .collect::<Result<_>>()?,
-        };
+    /// Those at these paths; all timelines in shared memory if there are none, or if they are
+    /// wanted as well. `executables`: where damaged archives find texts and names again.
+    pub fn new(paths: &[PathBuf], has_shared: bool, executables: &[PathBuf]) -> Result<Logs> {
+        let roots = paths
+            .iter()
+            .map(|path| ServeRoot::of(path, paths.len() == 1));
+        let mut roots = roots.collect::<Result<Vec<_>>>()?;
+        if has_shared || paths.is_empty() {
+            roots.push(ServeRoot::SharedMemory);
+        }
         remove_dead();
         Ok(Logs {
             roots,
