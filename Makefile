@@ -60,7 +60,7 @@ lint: lint-page
 	$(CARGO) fmt --all --check
 	scripts/check-header.sh $(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p timeline --no-default-features --lib --examples -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --exclude timeline-ffi --exclude timeline-worker-ffi --lib --examples
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --exclude timeline-ffi --exclude timeline-worker-ffi --exclude timeline-analysis-ffi --lib --examples
 
 # The types of the page, and what its scripts and those of its tests should not do: a few seconds.
 lint-page: tests/page/node_modules/.package-lock.json

@@ -40,6 +40,7 @@ const TIMELINE: Library = Library {
         "reader",
         "event",
         "value",
+        "values",
         "histogram",
     ],
     inline: &[
@@ -65,6 +66,20 @@ const WORKER: Library = Library {
     soname: "libtimeline-worker.so.0",
     header: "timeline-worker.h",
     sources: &["options", "worker"],
+    inline: &[],
+};
+
+const ANALYSIS: Library = Library {
+    soname: "libtimeline-analysis.so.0",
+    header: "timeline-analysis.h",
+    sources: &[
+        "failure",
+        "subscriptions",
+        "event",
+        "field",
+        "analyzer",
+        "analysis",
+    ],
     inline: &[],
 };
 
@@ -115,6 +130,7 @@ fn main() {
     let package = std::env::var("CARGO_PKG_NAME").expect("cargo sets it");
     let library = match package.as_str() {
         "timeline-ffi" => TIMELINE,
+        "timeline-analysis-ffi" => ANALYSIS,
         _ => WORKER,
     };
     #[cfg(feature = "header")]

@@ -23,7 +23,8 @@ case $PREFIX in
   *) fail "PREFIX is \"$PREFIX\": expected an absolute path; try PREFIX=$PWD/$PREFIX" ;;
 esac
 
-built="$TARGET_DIR/timeline $TARGET_DIR/libtimeline.so $TARGET_DIR/libtimeline.a $TARGET_DIR/libtimeline_worker.so"
+built="$TARGET_DIR/timeline $TARGET_DIR/libtimeline.so $TARGET_DIR/libtimeline.a $TARGET_DIR/libtimeline_worker.so
+  $TARGET_DIR/libtimeline_analysis.so"
 for file in $built; do
   [ -f "$file" ] || fail "there is no $file: first run \"make\" (cargo build --release --workspace), not as root"
 done
@@ -59,8 +60,9 @@ shared() { # shared FILE NAME
 shared "$TARGET_DIR/libtimeline.so" libtimeline
 # Cargo makes no library whose name has a dash.
 shared "$TARGET_DIR/libtimeline_worker.so" libtimeline-worker
+shared "$TARGET_DIR/libtimeline_analysis.so" libtimeline-analysis
 data "$TARGET_DIR/libtimeline.a" "$to/lib"
-data include/timeline.h include/timeline-worker.h include/timeline.hpp "$to/include"
+data include/timeline.h include/timeline-worker.h include/timeline-analysis.h include/timeline.hpp "$to/include"
 data include/timeline/*.hpp "$to/include/timeline"
 data lua/timeline.lua "$to/share/lua/5.1"
 data lua/timeline/*.lua "$to/share/lua/5.1/timeline"
@@ -70,7 +72,7 @@ data LICENSE-APACHE LICENSE-MIT packaging/licenses/DejaVu.txt "$to/share/doc/tim
 for unit in packaging/systemd/*; do
   fill "$unit" "$to/lib/systemd/system/${unit##*/}"
 done
-for file in timeline timeline-worker; do
+for file in timeline timeline-worker timeline-analysis; do
   fill "packaging/$file.pc.in" "$to/lib/pkgconfig/$file.pc"
 done
 for file in timelineConfig timelineConfigVersion; do

@@ -1,5 +1,6 @@
--- Derives the LuaJIT declarations of a header: lua/timeline/cdef.lua from include/timeline.h, and
--- lua/timeline/worker_cdef.lua from include/timeline-worker.h.
+-- Derives the LuaJIT declarations of a header: lua/timeline/cdef.lua from include/timeline.h,
+-- lua/timeline/worker_cdef.lua from include/timeline-worker.h, and lua/timeline/analysis_cdef.lua from
+-- include/timeline-analysis.h.
 --
 --   luajit scripts/lua-cdef.lua include/timeline.h > lua/timeline/cdef.lua
 --

@@ -21,7 +21,7 @@ LEFT_OUT = {"node_modules", "python_modules", "__pycache__", "refused"}
 ROOMS = ["mod.rs", "lib.rs", "main.rs"]
 # Each page: where its files are, and how it begins.
 PAGES = {
-    "docs/map.md": (["src", "crates/*/src", "crates/serve/page", "ffi/src", "ffi/worker/src", "lua", "include"], """# Map of the source
+    "docs/map.md": (["src", "crates/*/src", "crates/serve/page", "ffi/src", "ffi/analysis/src", "ffi/worker/src", "lua", "include"], """# Map of the source
 
 `make map` writes this page: of each file its first line, of each folder that of its mod.rs, lib.rs or main.rs. The
 page at the top of that file says how the others work together. [ARCHITECTURE.md](../ARCHITECTURE.md) says how the

@@ -432,6 +432,10 @@ fn declarations_are_those_of_the_header() {
     for (header, declarations) in [
         ("include/timeline.h", "lua/timeline/cdef.lua"),
         ("include/timeline-worker.h", "lua/timeline/worker_cdef.lua"),
+        (
+            "include/timeline-analysis.h",
+            "lua/timeline/analysis_cdef.lua",
+        ),
     ] {
         let generated = printed(
             limited(luajit_program())

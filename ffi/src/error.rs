@@ -42,6 +42,7 @@ pub const TIMELINE_E_BUSY: timeline_status_t = 11;
 pub const TIMELINE_E_NOT_TRUSTED: timeline_status_t = 13;
 /// A bug in this library. The call has no result; please report the message.
 pub const TIMELINE_E_BUG: timeline_status_t = 12;
+// 14 is TIMELINE_E_ANALYZER, in timeline-analysis.h.
 
 /// The status and message of a call that failed.
 pub(crate) struct CallFailure {
@@ -55,12 +56,16 @@ pub(crate) struct CallFailure {
 pub(crate) const RETRY: u32 = 1024;
 
 impl CallFailure {
-    pub(crate) fn argument(message: impl Into<String>) -> CallFailure {
+    pub(crate) fn of_status(status: timeline_status_t, message: String) -> CallFailure {
         CallFailure {
-            status: TIMELINE_E_ARGUMENT,
-            message: message.into(),
+            status,
+            message,
             is_of_handles: false,
         }
+    }
+
+    pub(crate) fn argument(message: impl Into<String>) -> CallFailure {
+        CallFailure::of_status(TIMELINE_E_ARGUMENT, message.into())
     }
 
     /// What was expected, what came, and what to do.
@@ -84,11 +89,7 @@ impl CallFailure {
     }
 
     pub(crate) fn io(doing: &str, error: impl Display) -> CallFailure {
-        CallFailure {
-            status: TIMELINE_E_IO,
-            message: format!("{doing}: {error}"),
-            is_of_handles: false,
-        }
+        CallFailure::of_status(TIMELINE_E_IO, format!("{doing}: {error}"))
     }
 
     /// An error of this class.
@@ -108,11 +109,7 @@ impl CallFailure {
             // A kind newer than this ABI: its message says what it is.
             _ => TIMELINE_E_IO,
         };
-        CallFailure {
-            status,
-            message,
-            is_of_handles: false,
-        }
+        CallFailure::of_status(status, message)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of a message and their types, for C.
 use crate::convert::{place, text};
 use crate::error::{TIMELINE_OK, guard, timeline_status_t};
+use crate::value::number;
 use std::ffi::c_char;
 use timeline_core::internal::{FIELD_TYPES, FieldStorage, MAX_FIELDS, checked_fields, fields};
 use timeline_core::{Element, FieldType, Labels};
@@ -116,12 +117,6 @@ pub unsafe extern "C-unwind" fn timeline_fields(
     })
 }
 
-/// The number of a type.
-pub(crate) fn number(kind: FieldType) -> u32 {
-    let of_element = kind.element().map_or(0, |element| number(element.field()));
-    kind.descriptor().number | of_element
-}
-
 /// The type of a number; `None` for one that a statement cannot log: names of numbers have no
 /// number.
 pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
@@ -135,7 +130,7 @@ pub(crate) fn field_type(number: u32) -> Option<FieldType<'static>> {
     let plain = FIELD_TYPES.iter().map(|row| row.kind);
     let arrays = Element::ALL.into_iter().map(Element::array);
     let mut all = plain.filter(|kind| kind.element().is_none()).chain(arrays);
-    all.find(|kind| self::number(*kind) == number)
+    all.find(|kind| crate::value::number(*kind) == number)
         .filter(|kind| kind.labels().is_none())
 }
 

@@ -1,8 +1,4 @@
-//! The values of an event, with their types.
-use crate::convert::{place, shared};
-use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
-use crate::event::{definition, layout, timeline_event_t, values};
-use crate::fields::number;
+//! A value of an event with its type, as C has it.
 use std::ffi::c_void;
 use timeline_core::{FieldType, Value};
 
@@ -61,7 +57,8 @@ const NOTHING: timeline_event_value_t = timeline_event_value_t {
     cut: false,
 };
 
-fn convert(value: &Value, kind: Option<FieldType>) -> timeline_event_value_t {
+/// A value as C has it; `kind` is its type, if that is known.
+pub(crate) fn converted(value: &Value, kind: Option<FieldType>) -> timeline_event_value_t {
     let mut converted = NOTHING;
     converted.r#type = kind.map_or(0, number);
     match value {
@@ -103,6 +100,12 @@ fn convert(value: &Value, kind: Option<FieldType>) -> timeline_event_value_t {
     converted
 }
 
+/// The number of a type.
+pub(crate) fn number(kind: FieldType) -> u32 {
+    let of_element = kind.element().map_or(0, |element| number(element.field()));
+    kind.descriptor().number | of_element
+}
+
 /// What a `double` keeps of x86's 80 bits.
 fn double(bytes: &[u8; 16]) -> f64 {
     let word = u128::from_le_bytes(*bytes);
@@ -122,63 +125,6 @@ fn double(bytes: &[u8; 16]) -> f64 {
         0 => magnitude,
         _ => -magnitude,
     }
-}
-
-/// Gives the values of an event, each with its type: those of the arguments of its message, in
-/// their order, or those of a format of printf, in which a `*` is a value of its own. If the
-/// definition cannot be read, they are all words of the event. Damaged events may have fewer values
-/// than their message has arguments.
-///
-/// A type of fewer than 64 bits counts only the low bits of the word that the program gave: of 300
-/// for `$n:u8`, the value is 44, as readers show it.
-///
-/// `event`: from `timeline_next`, with pointers that are still valid. `values` and `room`: receives
-/// the first `room` values; may be NULL if `room` is 0. `count`: receives how many values the event
-/// has: those behind `room` are not written. An event of a template has at most
-/// `TIMELINE_MAX_FIELDS`, and no event has more than 191. Both are untouched when the call fails.
-///
-/// Returns `TIMELINE_OK` or `TIMELINE_E_ARGUMENT`. Any thread.
-///
-/// # Safety
-/// `event` is NULL or came from `timeline_next`; `values` has room for `room` values; `count` is
-/// NULL or writable.
-#[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn timeline_values(
-    event: *const timeline_event_t,
-    values: *mut timeline_event_value_t,
-    room: usize,
-    count: *mut u32,
-) -> timeline_status_t {
-    guard(|| {
-        place(count, "count")?;
-        if room > 0 {
-            place(values, "values")?;
-        }
-        // SAFETY: the contract of this function.
-        let event = unsafe { shared(event, "event", "timeline_next")? };
-        if event.message.is_null() {
-            return Err(CallFailure::argument(
-                "the event's message is NULL: expected an event from timeline_next",
-            ));
-        }
-        // SAFETY: just checked, and the contract of this function.
-        let definition = unsafe { definition(event) };
-        let layout = layout(definition.as_ref());
-        let mut fields = definition.iter().flat_map(|known| known.fields());
-        let mut found = 0;
-        // SAFETY: the contract of this function.
-        for value in unsafe { self::values(event, &layout) } {
-            let kind = fields.next().map(|field| field.kind);
-            if found < room {
-                // SAFETY: checked by `place`; below `room`, for which there is room by contract.
-                unsafe { values.add(found).write(convert(&value, kind)) };
-            }
-            found += 1;
-        }
-        // SAFETY: checked by `place`, and writable by contract.
-        unsafe { count.write(found as u32) };
-        Ok(TIMELINE_OK)
-    })
 }
 
 #[cfg(test)]

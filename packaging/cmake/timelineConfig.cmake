@@ -1,5 +1,5 @@
-# find_package(timeline): the targets timeline::timeline (shared), timeline::static and timeline::worker (shared, beside
-# either of them).
+# find_package(timeline): the targets timeline::timeline (shared), timeline::static, timeline::worker (shared, beside
+# either of them) and timeline::analysis (shared, beside either of them or alone).
 get_filename_component(_timeline_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET timeline::timeline)
@@ -19,6 +19,12 @@ if(NOT TARGET timeline::timeline)
   set_target_properties(timeline::worker PROPERTIES
     IMPORTED_LOCATION "${_timeline_prefix}/lib/libtimeline-worker.so.@VERSION@"
     IMPORTED_SONAME "libtimeline-worker.so.@SOVERSION@"
+    INTERFACE_INCLUDE_DIRECTORIES "${_timeline_prefix}/include")
+
+  add_library(timeline::analysis SHARED IMPORTED)
+  set_target_properties(timeline::analysis PROPERTIES
+    IMPORTED_LOCATION "${_timeline_prefix}/lib/libtimeline-analysis.so.@VERSION@"
+    IMPORTED_SONAME "libtimeline-analysis.so.@SOVERSION@"
     INTERFACE_INCLUDE_DIRECTORIES "${_timeline_prefix}/include")
 endif()
 

@@ -10,7 +10,7 @@ use crate::support::toolchain::installed::with_another_installed;
 use crate::support::toolchain::pages::{self, blocks, renamed, steady};
 use crate::support::toolchain::programs::{Link, link};
 use crate::support::toolchain::{
-    C99, CPP17, cargo_build, cc, cxx, library_dir, limited, luajit_program, printed, root,
+    C99, CPP17, cargo_build, cc, cxx, library_dir, limited, luajit, printed, root,
 };
 
 /// Runs each block of a language in a folder and with timelines of its own; how many there were.
@@ -106,15 +106,8 @@ PIECE
 fn lua(program: &str, folder: &Path) -> Command {
     let file = folder.join("piece.lua");
     fs::write(&file, program).expect("a file for the piece");
-    let mut luajit = limited(luajit_program());
-    luajit
-        .env("LUA_PATH", root().join("lua/?.lua;;"))
-        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
-        .env(
-            "TIMELINE_WORKER_LIBRARY",
-            library_dir().join("libtimeline_worker.so"),
-        )
-        .arg(file);
+    let mut luajit = luajit();
+    luajit.arg(file);
     luajit
 }
 
@@ -129,8 +122,9 @@ fn compiled(mut compiler: Command, flags: &[&str], source: &Path, code: &str) ->
         .arg(source)
         .arg("-o")
         .arg(&program);
-    let has_worker = code.contains("worker");
-    let how = if has_worker {
+    let how = if code.contains("timeline_analysis_") {
+        Link::Analysis
+    } else if code.contains("worker") {
         Link::Worker
     } else {
         Link::Shared

@@ -19,6 +19,7 @@ fn check_around(build: &str, command: &[&str]) -> Output {
         "scripts/check-header.sh",
         "include/timeline.h",
         "include/timeline-worker.h",
+        "include/timeline-analysis.h",
     ] {
         let copy = tree.path().join(file);
         fs::create_dir_all(copy.parent().unwrap()).unwrap();
@@ -39,14 +40,15 @@ fn check_around(build: &str, command: &[&str]) -> Output {
 
 #[test]
 fn a_header_that_the_build_leaves_alone_is_right() {
-    let output = check("test \"$*\" = 'build --quiet -p timeline-ffi -p timeline-worker-ffi'");
+    let packages = "-p timeline-ffi -p timeline-worker-ffi -p timeline-analysis-ffi";
+    let output = check(&format!("test \"$*\" = 'build --quiet {packages}'"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
 }
 
 #[test]
 fn a_header_that_the_build_changes_is_blamed() {
-    for header in ["timeline.h", "timeline-worker.h"] {
+    for header in ["timeline.h", "timeline-worker.h", "timeline-analysis.h"] {
         let output = check(&format!("echo '/* new */' >>include/{header}"));
         assert_eq!(output.status.code(), Some(1));
         let said = String::from_utf8_lossy(&output.stderr);

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use timeline::{Definition, Event, Layout, Thread, ThreadRef, Value};
+use timeline::{Definition, Event, FieldType, Layout, Thread, ThreadRef, Value};
 use timeline_archive::Preamble;
 use timeline_reading::{Holder, Log};
 
@@ -17,11 +17,17 @@ pub struct EventView<'e> {
     pub number: usize,
     pub log: &'e Log,
     pub origin: &'e LogOrigin,
+    pub messages: &'e dyn MessageMaker,
     pub definition: Option<&'e Definition>,
     pub name: &'e str,
     pub layout: &'e Layout,
     /// Its values, once somebody asked for one that is not a word of it.
     pub values: OnceCell<Box<[Value<'e>]>>,
+}
+
+/// Makes the messages of events.
+pub trait MessageMaker {
+    fn message(&self, event: &Event) -> String;
 }
 
 /// Where the events of a timeline come from. Those of an archive say it themselves.
@@ -99,6 +105,18 @@ impl<'e> EventContext<'_, 'e> {
         Ok(value.and_then(|value| T::of_value(place.kind, value)))
     }
 
+    /// The type of a field, if events of this definition have it; `None` too if it is not that of
+    /// the handle.
+    pub fn field_type<T: AnalysisValue + ?Sized>(
+        &self,
+        field: FieldHandle<T>,
+    ) -> Option<FieldType<'e>> {
+        match self.route.slots.get(field.place) {
+            Some(FieldSlot::Place(place)) => Some(place.kind),
+            _ => None,
+        }
+    }
+
     /// All values, as they are stored.
     pub fn values(&self) -> &[Value<'e>] {
         let view = self.view;
@@ -124,6 +142,12 @@ impl<'e> EventContext<'_, 'e> {
     /// The name of the event, such as `net.got_packet`; empty if it has no definition.
     pub fn name(&self) -> &'e str {
         self.view.name
+    }
+
+    /// Its message, with the values in their places: what `timeline dump` shows of it. Takes longer
+    /// than all else.
+    pub fn message(&self) -> String {
+        self.view.messages.message(self.view.event)
     }
 
     /// The first subscription of the analyser that wants it.

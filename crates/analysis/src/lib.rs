@@ -4,7 +4,8 @@
 //! wants, by patterns of categories and names, and asks for a [`FieldHandle`] of each field
 //! (field/). An [`Analysis`] (session/) gives it these events, each as an [`EventContext`]
 //! (context.rs) that knows thread, process, machine and clock, and tells it where others are
-//! missing ([`StreamGap`], gap.rs). Several analysers take part in one pass. The
+//! missing ([`StreamGap`], gap.rs). Several analysers take part in one pass. An [`AnalysisCursor`]
+//! gives the same to a program that asks for the next event, in place of being called. The
 //! [`AnalysisInput`] says what is read: logs as they are, logs to which events come, or bytes of an
 //! archive that come through a pipe or over a connection. error.rs has why an analysis ends early.
 //! tests/ tries all of it.
@@ -26,8 +27,8 @@ pub use context::{ClockKey, EventContext, ThreadPlace};
 pub use error::{Error, Result};
 pub use field::{AnalysisValue, ArrayValue, FieldHandle, LabelValue, NumberValue};
 pub use gap::StreamGap;
-pub use session::{Analysis, AnalysisInput, StepOutcome};
+pub use session::{Analysis, AnalysisCursor, AnalysisInput, CursorItem, EventLoan, StepOutcome};
 pub use subscriptions::{Subscription, Subscriptions};
 pub use timeline_latency::Lack;
-pub use timeline_reading::{Extent, Log, LogFollow};
+pub use timeline_reading::{Error as ReadingError, Extent, Log, LogFollow};
 pub use timeline_search::Query;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use timeline::ErrorKind;
+
 /// A result that fails with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -34,4 +36,16 @@ pub enum Error {
     /// There is no place for a copy of a timeline.
     #[error("cannot make a directory: {0}")]
     Directory(io::Error),
+}
+
+impl Error {
+    /// The broad class of this error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Timeline(error) => error.kind(),
+            Error::Archive(error) => error.kind(),
+            Error::Neither { .. } => ErrorKind::NotATimeline,
+            Error::Bytes { .. } | Error::Directory(_) => ErrorKind::Io,
+        }
+    }
 }

@@ -17,8 +17,12 @@ const PLACES: [(&str, usize); 5] = [
     ("crates/serve/page", 40),
 ];
 
-/// Made of ffi/src, ffi/inline and ffi/worker/src, in which the rules hold.
-const GENERATED: [&str; 2] = ["include/timeline.h", "include/timeline-worker.h"];
+/// Made of ffi/src, ffi/inline, ffi/worker/src and ffi/analysis/src, in which the rules hold.
+const GENERATED: [&str; 3] = [
+    "include/timeline.h",
+    "include/timeline-worker.h",
+    "include/timeline-analysis.h",
+];
 
 /// How a comment begins in a language, by the ends of its files' names.
 const COMMENTS: [(&str, &str); 6] = [

@@ -95,9 +95,10 @@ const PLACES: [&str; 8] = [
 ];
 
 /// Where the sources of crates are, and how many files there are at least.
-pub const CRATES: [(&str, usize); 16] = [
+pub const CRATES: [(&str, usize); 17] = [
     ("src", 70),
     ("ffi/src", 10),
+    ("ffi/analysis/src", 5),
     ("ffi/worker/src", 5),
     ("crates/archive/src", 30),
     ("crates/import/src", 10),

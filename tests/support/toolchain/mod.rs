@@ -62,8 +62,9 @@ pub fn built() -> &'static Built {
         let header_before = read();
         let dir = own_dir();
         build(&dir);
-        let mut worker = cargo_build("timeline-worker-ffi", "--lib", &dir);
-        succeed(&mut worker, "cargo itself");
+        for other in ["timeline-worker-ffi", "timeline-analysis-ffi"] {
+            succeed(&mut cargo_build(other, "--lib", &dir), "cargo itself");
+        }
         Built {
             dir,
             header_before,
@@ -131,6 +132,8 @@ fn build(dir: &Path) {
         ("libtimeline.so", "libtimeline.so.0"),
         ("libtimeline_worker.so", "libtimeline-worker.so"),
         ("libtimeline_worker.so", "libtimeline-worker.so.0"),
+        ("libtimeline_analysis.so", "libtimeline-analysis.so"),
+        ("libtimeline_analysis.so", "libtimeline-analysis.so.0"),
     ] {
         match std::os::unix::fs::symlink(built, dir.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
@@ -215,13 +218,14 @@ pub fn luajit_program() -> &'static Path {
 /// LuaJIT with the module of the source tree and the library of this build.
 pub fn luajit() -> Command {
     let mut luajit = limited(luajit_program());
-    luajit
-        .env("LUA_PATH", root().join("lua/?.lua;;"))
-        .env("TIMELINE_LIBRARY", library_dir().join("libtimeline.so"))
-        .env(
-            "TIMELINE_WORKER_LIBRARY",
-            library_dir().join("libtimeline_worker.so"),
-        );
+    luajit.env("LUA_PATH", root().join("lua/?.lua;;"));
+    for (variable, library) in [
+        ("TIMELINE_LIBRARY", "libtimeline.so"),
+        ("TIMELINE_WORKER_LIBRARY", "libtimeline_worker.so"),
+        ("TIMELINE_ANALYSIS_LIBRARY", "libtimeline_analysis.so"),
+    ] {
+        luajit.env(variable, library_dir().join(library));
+    }
     luajit
 }
 

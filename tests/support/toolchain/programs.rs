@@ -15,6 +15,12 @@ pub enum Link {
     Worker,
     /// The static library, and that of workers.
     StaticWorker,
+    /// The shared library, and that of analyses.
+    Analysis,
+    /// The static library, and that of analyses.
+    StaticAnalysis,
+    /// The library of analyses alone.
+    AnalysisAlone,
     /// The shared library as it is shipped.
     Shipped,
     Static,
@@ -31,18 +37,30 @@ pub fn link(command: &mut Command, link: Link) {
             .arg("-ltimeline")
             .arg(format!("-Wl,--disable-new-dtags,-rpath,{}", dir.display()));
     };
+    let other = |command: &mut Command, library: &str| {
+        let dir = built().dir.display();
+        command.args([&format!("-L{dir}"), library]);
+        command.arg(format!("-Wl,--disable-new-dtags,-rpath,{dir}"));
+    };
     match link {
         Link::Shared => shared(command, &built().dir),
         Link::Worker => {
-            command.arg("-L").arg(&built().dir).arg("-ltimeline-worker");
+            other(command, "-ltimeline-worker");
             shared(command, &built().dir);
         }
         Link::StaticWorker => {
-            let dir = built().dir.display();
-            command.args([&format!("-L{dir}"), "-ltimeline-worker"]);
-            command.arg(format!("-Wl,-rpath,{dir}"));
+            other(command, "-ltimeline-worker");
             self::link(command, Link::Static);
         }
+        Link::Analysis => {
+            other(command, "-ltimeline-analysis");
+            shared(command, &built().dir);
+        }
+        Link::StaticAnalysis => {
+            other(command, "-ltimeline-analysis");
+            self::link(command, Link::Static);
+        }
+        Link::AnalysisAlone => other(command, "-ltimeline-analysis"),
         Link::Shipped => shared(command, shipped()),
         Link::Static => {
             command

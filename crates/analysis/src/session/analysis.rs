@@ -8,7 +8,7 @@ use timeline_reading::Log;
 use super::desk::Desk;
 use super::input::AnalysisInput;
 use super::seat::{Apart, Seat};
-use super::sink::ItemSink;
+use super::sink::AnalyzerSink;
 use super::source::{EventSource, SourceStep};
 use super::workers::Workers;
 use crate::analyzer::{AnalysisEnd, Analyzer};
@@ -150,9 +150,10 @@ impl<'a> Analysis<'a> {
     /// Begins to read, once all analysers have said what they want.
     fn open(&mut self) {
         if let Some(input) = self.input.take() {
-            let here = self.desk.seats.iter().map(|seat| &seat.subscriptions);
-            let wanted = here.chain(self.apart.iter().map(|seat| &seat.subscriptions));
-            self.source = EventSource::new(input, wanted.cloned().collect());
+            let here = self.desk.seats.iter().map(|seat| &seat.wish);
+            let wanted = here.chain(self.apart.iter().map(|seat| &seat.wish));
+            let wanted = wanted.map(|wish| wish.subscriptions.clone());
+            self.source = EventSource::new(input, wanted.collect());
         }
     }
 
@@ -174,7 +175,7 @@ impl<'a> Analysis<'a> {
         if let Some(end) = self.early_end(workers.as_ref()) {
             return self.end_with(end);
         }
-        let step = self.source.step(&mut ItemSink {
+        let step = self.source.step(&mut AnalyzerSink {
             desk: &mut self.desk,
             workers: workers.as_mut(),
         })?;

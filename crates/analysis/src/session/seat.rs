@@ -1,21 +1,16 @@
 //! An analyser, with what it wants.
 
-use std::cell::Cell;
-use std::sync::Arc;
-
-use timeline::{Definition, Layout};
-
 use crate::analyzer::Analyzer;
 use crate::context::{EventContext, EventView, Route};
 use crate::error::Result;
-use crate::field::FieldSlot;
 use crate::subscriptions::Subscriptions;
+
+use super::wish::SeatWish;
 
 /// An analyser in a pass.
 pub struct Seat<'a, A: ?Sized> {
     pub analyzer: &'a mut A,
-    pub subscriptions: Arc<Subscriptions>,
-    has_enough: Cell<bool>,
+    pub wish: SeatWish,
 }
 
 /// An analyser that may run on a thread of its own.
@@ -28,30 +23,14 @@ impl<'a, A: Analyzer + ?Sized> Seat<'a, A> {
         analyzer.begin(&mut subscriptions);
         Seat {
             analyzer,
-            subscriptions: Arc::new(subscriptions),
-            has_enough: Cell::new(false),
+            wish: SeatWish::new(subscriptions),
         }
     }
 
     /// Whether it wants nothing more.
     #[inline]
     pub fn has_enough(&self) -> bool {
-        self.has_enough.get()
-    }
-
-    /// How the events of a definition come to the analyser, or those without one; `None` if they do
-    /// not.
-    pub fn route(&self, definition: Option<&'a Definition>, layout: &Layout) -> Option<Route<'a>> {
-        let subscription = self.subscriptions.of(definition)?;
-        let fields = self.subscriptions.fields().iter();
-        let slots = fields.map(|field| match definition {
-            Some(definition) => field.on(definition, layout),
-            None => FieldSlot::Missing,
-        });
-        Some(Route {
-            subscription,
-            slots: slots.collect(),
-        })
+        self.wish.has_enough.get()
     }
 
     /// Gives it an event that it wants.
@@ -60,7 +39,7 @@ impl<'a, A: Analyzer + ?Sized> Seat<'a, A> {
         self.analyzer.event(&EventContext {
             view,
             route,
-            has_enough: &self.has_enough,
+            has_enough: &self.wish.has_enough,
         })
     }
 }
@@ -70,8 +49,7 @@ impl<'a> Seat<'a, Apart<'a>> {
     pub fn beside_others(self) -> Seat<'a, dyn Analyzer + 'a> {
         Seat {
             analyzer: self.analyzer,
-            subscriptions: self.subscriptions,
-            has_enough: self.has_enough,
+            wish: self.wish,
         }
     }
 }

@@ -100,7 +100,7 @@ impl<'a> EventSource<'a> {
     }
 
     /// Gives what comes next.
-    pub fn step(&mut self, sink: &mut ItemSink) -> Result<SourceStep> {
+    pub fn step(&mut self, sink: &mut impl ItemSink) -> Result<SourceStep> {
         let more = match self {
             EventSource::One(stream) => {
                 for _ in 0..STEP {
@@ -134,7 +134,7 @@ impl<'a> EventSource<'a> {
 /// Tells what logs lack that were read to the end.
 fn tell_lacks<'s, 'a: 's>(
     streams: impl IntoIterator<Item = &'s Stream<'a>>,
-    sink: &mut ItemSink,
+    sink: &mut impl ItemSink,
 ) -> Result {
     for (log, stream) in streams.into_iter().enumerate() {
         for lack in stream.lacks()? {
@@ -145,7 +145,7 @@ fn tell_lacks<'s, 'a: 's>(
 }
 
 impl GrowthSource<'_> {
-    fn step(&mut self, sink: &mut ItemSink) -> Result<SourceStep> {
+    fn step(&mut self, sink: &mut impl ItemSink) -> Result<SourceStep> {
         let mut is_idle = !self.events.begin_look();
         let (is_one, mut is_over) = (self.places.len() == 1, true);
         for (log, place) in self.places.iter_mut().enumerate() {
