@@ -44,8 +44,8 @@
  * Texts that are given end with a NUL, which their size does not count, and are UTF-8. A text that
  * was logged may have a NUL in it.
  *
- * Link with -ltimeline-analysis. It shares no code with libtimeline, which a program needs beside it
- * only if it logs or reads timelines by timeline.h.
+ * Link with -ltimeline-analysis -ltimeline. It works with the shared and with the static library, of
+ * which it knows nothing.
  */
 
 #ifndef TIMELINE_ANALYSIS_H
@@ -225,12 +225,13 @@
 
 /**
  * What comes to the logs: of timelines from the oldest event in the ring on, of archives that are
- * recorded what comes behind what they hold.
+ * recorded what comes behind what they held when they were opened.
  */
 #define TIMELINE_ANALYSIS_FROM_OLDEST 1
 
 /**
- * What comes to the logs from now on.
+ * What comes to the logs: of timelines from the first call on that runs the analysis, steps, or
+ * asks for an event, of archives as above.
  */
 #define TIMELINE_ANALYSIS_FROM_NOW 2
 
@@ -487,7 +488,7 @@ timeline_status_t timeline_analysis_text(const struct timeline_analysis_event_t 
 
 /**
  * Reads a field as a signed number: one of a whole number all of whose values fit, such as `i64`,
- * `i8`, `u32`, `ns`, or one of an enum; also one for which the message gives no type.
+ * `i8`, `u32`, `ns`, an enum or flags; also one for which the message gives no type.
  *
  * `field`: a handle of the same analyser. `value`: receives the number; untouched unless the call
  * returns `TIMELINE_OK`.
@@ -505,7 +506,7 @@ timeline_status_t timeline_analysis_i64(const struct timeline_analysis_event_t *
 
 /**
  * Reads a field as an unsigned number: one of a whole number without a sign, such as `u64`, `u8`,
- * `hex`, `ptr`, `bytes`, `char` or flags. Otherwise like `timeline_analysis_i64`.
+ * `hex`, `ptr`, `bytes` or `char`. Otherwise like `timeline_analysis_i64`.
  *
  * # Safety
  * `event` is NULL, or was given by this library and is still valid; `value` is NULL or writable.
@@ -711,10 +712,10 @@ timeline_status_t timeline_analysis_subscriptions(struct timeline_analysis_t *an
 
 /**
  * Gives what comes next: an event that is wanted, a place where others are missing, a loss, that
- * nothing is new, or the end. Waits for nothing, except that it waits ten milliseconds for a
- * descriptor.
+ * nothing is new, or the end.
  *
- * `item`: receives it; untouched when the call fails. What the item before led to is no longer
+ * `most_ns`: how long it may wait for something new, in nanoseconds; with 0 it waits for nothing,
+ * except ten milliseconds for a descriptor. `item`: receives it; untouched when the call fails. What the item before led to is no longer
  * valid.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` or `TIMELINE_E_IO` if a log cannot be read;
@@ -725,6 +726,7 @@ timeline_status_t timeline_analysis_subscriptions(struct timeline_analysis_t *an
  * `analysis` is NULL or was opened and not freed yet; `item` is NULL or writable.
  */
 timeline_status_t timeline_analysis_next(struct timeline_analysis_t *analysis,
+                                         uint64_t most_ns,
                                          struct timeline_analysis_item_t *item);
 
 /**

@@ -132,6 +132,7 @@ timeline_status_t timeline_analysis_step(struct timeline_analysis_t *analysis,
 timeline_status_t timeline_analysis_subscriptions(struct timeline_analysis_t *analysis,
                                                   struct timeline_subscriptions_t **out);
 timeline_status_t timeline_analysis_next(struct timeline_analysis_t *analysis,
+                                         uint64_t most_ns,
                                          struct timeline_analysis_item_t *item);
 void timeline_analysis_cancel(struct timeline_analysis_t *analysis);
 void timeline_analysis_free(struct timeline_analysis_t *analysis);

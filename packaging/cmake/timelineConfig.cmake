@@ -1,5 +1,5 @@
-# find_package(timeline): the targets timeline::timeline (shared), timeline::static, timeline::worker (shared, beside
-# either of them) and timeline::analysis (shared, beside either of them or alone).
+# find_package(timeline): the targets timeline::timeline (shared), timeline::static, timeline::worker and
+# timeline::analysis (shared, each beside either of them).
 get_filename_component(_timeline_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 if(NOT TARGET timeline::timeline)

@@ -1,10 +1,13 @@
 //! The libraries as C and C++ programs use them, and what such programs log.
 
+#[path = "../support/analysis_sample.rs"]
+mod analysis_sample;
 #[path = "../support/json.rs"]
 mod json;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod analyses;
 mod c_abi;
 mod c_hosts;
 mod c_printf;

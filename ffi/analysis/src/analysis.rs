@@ -21,9 +21,10 @@ use timeline_core::{ErrorKind, FollowFrom};
 /// For `timeline_analysis_open`: what the logs hold by now.
 pub const TIMELINE_ANALYSIS_HELD: u32 = 0;
 /// What comes to the logs: of timelines from the oldest event in the ring on, of archives that are
-/// recorded what comes behind what they hold.
+/// recorded what comes behind what they held when they were opened.
 pub const TIMELINE_ANALYSIS_FROM_OLDEST: u32 = 1;
-/// What comes to the logs from now on.
+/// What comes to the logs: of timelines from the first call on that runs the analysis, steps, or
+/// asks for an event, of archives as above.
 pub const TIMELINE_ANALYSIS_FROM_NOW: u32 = 2;
 
 /// What `timeline_analysis_next` gives: an event that is wanted.
@@ -321,10 +322,10 @@ pub unsafe extern "C-unwind" fn timeline_analysis_subscriptions(
 }
 
 /// Gives what comes next: an event that is wanted, a place where others are missing, a loss, that
-/// nothing is new, or the end. Waits for nothing, except that it waits ten milliseconds for a
-/// descriptor.
+/// nothing is new, or the end.
 ///
-/// `item`: receives it; untouched when the call fails. What the item before led to is no longer
+/// `most_ns`: how long it may wait for something new, in nanoseconds; with 0 it waits for nothing,
+/// except ten milliseconds for a descriptor. `item`: receives it; untouched when the call fails. What the item before led to is no longer
 /// valid.
 ///
 /// Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` or `TIMELINE_E_IO` if a log cannot be read;
@@ -336,13 +337,14 @@ pub unsafe extern "C-unwind" fn timeline_analysis_subscriptions(
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_analysis_next(
     analysis: *mut timeline_analysis_t,
+    most_ns: u64,
     item: *mut timeline_analysis_item_t,
 ) -> timeline_status_t {
     guard(|| {
         place(item, "item")?;
         // SAFETY: the contract of this function.
         let mut desk = unsafe { object(analysis)? }.desk()?;
-        let next = desk.pass.next()?;
+        let next = desk.pass.next(Duration::from_nanos(most_ns))?;
         // SAFETY: all 0 is a value of it: numbers, and pointers that are NULL.
         let mut given: timeline_analysis_item_t = unsafe { std::mem::zeroed() };
         given.event = ptr::null();

@@ -65,7 +65,7 @@ unsafe fn give<T: AnalysisValue + ?Sized, C>(
 }
 
 /// Reads a field as a signed number: one of a whole number all of whose values fit, such as `i64`,
-/// `i8`, `u32`, `ns`, or one of an enum; also one for which the message gives no type.
+/// `i8`, `u32`, `ns`, an enum or flags; also one for which the message gives no type.
 ///
 /// `field`: a handle of the same analyser. `value`: receives the number; untouched unless the call
 /// returns `TIMELINE_OK`.
@@ -91,7 +91,7 @@ pub unsafe extern "C-unwind" fn timeline_analysis_i64(
 }
 
 /// Reads a field as an unsigned number: one of a whole number without a sign, such as `u64`, `u8`,
-/// `hex`, `ptr`, `bytes`, `char` or flags. Otherwise like `timeline_analysis_i64`.
+/// `hex`, `ptr`, `bytes` or `char`. Otherwise like `timeline_analysis_i64`.
 ///
 /// # Safety
 /// `event` is NULL, or was given by this library and is still valid; `value` is NULL or writable.

@@ -15,8 +15,12 @@ use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 use timeline_core::FollowFrom;
+
+/// The pause between two looks at logs to which nothing comes.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// How far the logs are read.
 pub enum PassExtent {
@@ -225,8 +229,8 @@ impl Pass {
         stepped
     }
 
-    /// Gives what comes next, in place of calling anybody.
-    pub fn next(&mut self) -> Result<PassItem, CallFailure> {
+    /// Gives what comes next, in place of calling anybody. Waits for so long at most.
+    pub fn next(&mut self, most: Duration) -> Result<PassItem, CallFailure> {
         let phase = std::mem::replace(&mut self.0, PassPhase::Failure);
         let mut cursor = match phase {
             PassPhase::Cursor(cursor) => cursor,
@@ -250,7 +254,15 @@ impl Pass {
                 return Err(failure);
             }
         };
-        let item = cursor.advance()?;
+        let begin = Instant::now();
+        let item = loop {
+            let item = cursor.advance()?;
+            let left = most.saturating_sub(begin.elapsed());
+            if !matches!(item, PassItem::Idle) || left.is_zero() {
+                break item;
+            }
+            thread::sleep(PAUSE.min(left));
+        };
         self.0 = PassPhase::Cursor(cursor);
         Ok(item)
     }

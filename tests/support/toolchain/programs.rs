@@ -19,8 +19,6 @@ pub enum Link {
     Analysis,
     /// The static library, and that of analyses.
     StaticAnalysis,
-    /// The library of analyses alone.
-    AnalysisAlone,
     /// The shared library as it is shipped.
     Shipped,
     Static,
@@ -60,7 +58,6 @@ pub fn link(command: &mut Command, link: Link) {
             other(command, "-ltimeline-analysis");
             self::link(command, Link::Static);
         }
-        Link::AnalysisAlone => other(command, "-ltimeline-analysis"),
         Link::Shipped => shared(command, shipped()),
         Link::Static => {
             command
