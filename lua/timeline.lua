@@ -22,8 +22,8 @@ local PARTS = {
    "cdef", "find", "library", "check", "priorities", "object",
    "integer", "convert", "typed", "array", "payload", "define",
    "writer", "control", "value", "event", "attached", "histogram",
-   -- Only for who asks for them: they need another library.
-   "worker_cdef", "worker",
+   -- Only for who asks for them: they need libraries of their own.
+   "worker_cdef", "worker", "analysis_cdef", "analysis",
 }
 
 -- They belong together, so those beside this file are taken, also where this one was found under another name, or by no

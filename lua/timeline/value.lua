@@ -137,4 +137,4 @@ local function cut_of(raw)
    return cut
 end
 
-return { args_of = args_of, cut_of = cut_of }
+return { args_of = args_of, cut_of = cut_of, value_at = value_at }

@@ -1,16 +1,17 @@
-//! Tests the example programs in C and C++.
+//! Tests the example programs.
 //! It checks what they log, and what they do with a timeline that exists.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
+use timeline_archive::{ArchiveOutput, Form, Keeping, Recorder};
 
 use crate::guide;
 use crate::support::Name;
 use crate::support::toolchain::programs::{Link, compile};
-use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, root, run, succeed};
+use crate::support::toolchain::{C99, CPP17, cc, cxx, limited, luajit, root, run, succeed};
 
 #[test]
 fn the_c_example_makes_a_timeline_and_joins_one() {
@@ -145,15 +146,66 @@ fn the_c_example_that_aborts_has_said_where() {
     }
 }
 
+/// What an example of an analyser says, less how long the longest block was used.
+fn pairing(command: &mut Command) -> Vec<String> {
+    let said = String::from_utf8(succeed(command, "coreutils").stdout).unwrap();
+    let mut lines: Vec<String> = said.lines().map(str::to_owned).collect();
+    assert!(lines.remove(2).starts_with("the longest was used for "));
+    lines
+}
+
+/// A timeline of allocations of one thread, which another one frees, and what is left of it in an
+/// archive that was recorded too late.
+fn allocations(folder: &Path) -> [PathBuf; 2] {
+    let [ring, archive] = ["ring", "flight.tla"].map(|name| folder.join(name));
+    let path = ring.to_str().unwrap();
+    let tl = timeline::Timeline::with_size(path, 1024, 1 << 16).unwrap();
+    let define = |message| tl.define("mem", timeline::Priority::Info, message).unwrap();
+    let alloc = define("alloc $size:u64 at $address:ptr");
+    let free = define("free $address:ptr");
+    for round in 0..30 {
+        let addresses = || (0..40).map(|block| 0x1000 + 64 * block);
+        addresses().for_each(|address| tl.log(alloc, [round, address]));
+        let free_some = |address| {
+            if address % 7 != round % 7 {
+                tl.log(free, [address]);
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| addresses().for_each(free_some));
+        });
+    }
+    let at = timeline::Attached::open(path).unwrap();
+    let mut output = ArchiveOutput::open(&archive, Keeping::default()).unwrap();
+    let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
+    while recorder.step() {}
+    recorder.finish();
+    [ring, archive]
+}
+
 #[test]
-fn the_example_of_an_analyser_pairs_allocations_with_frees_of_another_thread() {
+fn the_examples_of_an_analyser_pair_allocations_with_frees_of_another_thread() {
     let dir = TempDir::new().unwrap();
     let source = fs::read_to_string(root().join("examples/rust/allocations.rs")).unwrap();
-    let mut program = guide::rust(&source, dir.path(), guide::crates_of_analysis());
-    let said = String::from_utf8(succeed(&mut program, "rustc").stdout).unwrap();
-    let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines[0], "900 blocks of 57600 bytes were freed", "{said}");
-    assert_eq!(lines[1], "900 of them by another thread");
-    assert_eq!(lines[3], "100 blocks of 6400 bytes are still in use");
-    assert_eq!(lines[4], "0 lack their other half");
+    let mut in_rust = guide::rust(&source, dir.path(), guide::crates_of_analysis());
+    let sources = &["examples/c/allocations.c"];
+    let in_c = compile(cc(), C99, sources, Link::Analysis, dir.path());
+    for said in [pairing(&mut in_rust), pairing(&mut limited(&in_c))] {
+        let expected = [
+            "900 blocks of 57600 bytes were freed",
+            "900 of them by another thread",
+            "100 blocks of 6400 bytes are still in use",
+            "0 lack their other half",
+        ];
+        assert_eq!(said, expected);
+    }
+    for path in allocations(dir.path()) {
+        let mut in_rust = limited(dir.path().join("piece"));
+        let expected = pairing(in_rust.arg(&path));
+        assert!(!expected[0].starts_with("0 ") && !expected[3].starts_with("0 "));
+        assert_eq!(pairing(limited(&in_c).arg(&path)), expected);
+        let mut in_lua = luajit();
+        in_lua.arg(root().join("examples/lua/allocations.lua"));
+        assert_eq!(pairing(in_lua.arg(&path)), expected);
+    }
 }

@@ -224,8 +224,10 @@ fn the_pieces_of_the_guide_for_rust() {
 #[test]
 fn the_pieces_of_the_guide_to_analysis() {
     let run = |code: &str, folder: &Path| rust(code, folder, crates_of_analysis());
-    let count = run_all("docs/guide/analysis.md", "rust", str::to_owned, run);
-    assert_eq!(count, 4);
+    let page = "docs/guide/analysis.md";
+    assert_eq!(run_all(page, "rust", str::to_owned, run), 4);
+    assert_eq!(run_all(page, "c", str::to_owned, c), 2);
+    assert_eq!(run_all(page, "lua", str::to_owned, lua), 2);
 }
 
 #[test]

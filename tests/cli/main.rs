@@ -1,11 +1,14 @@
 //! The command, the life of timelines, and what people are given: installation, examples, guides.
 
+#[path = "../support/analysis_sample.rs"]
+mod analysis_sample;
 #[path = "../support/json.rs"]
 mod json;
 #[path = "../support/mod.rs"]
 mod support;
 
 mod agent;
+mod analyses;
 mod archives;
 mod bare;
 mod bench;

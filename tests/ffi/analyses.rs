@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
-use timeline::{Attached, Priority, Timeline, Value};
 use timeline_analysis::{AnalysisInput, Extent, Log};
-use timeline_archive::{ArchiveOutput, Form, Keeping, Recorder};
 
-use crate::analysis_sample::{damaged, logs, told, told_of};
+use crate::analysis_sample::{damaged, fields, logs, told, told_of};
 use crate::support::toolchain::programs::{Link, compile, execute};
 use crate::support::toolchain::{
     C99, CPP17, built, cc, cxx, limited, printed, root, succeed, words,
@@ -108,45 +106,6 @@ fn bytes_are_told_as_they_come_through_a_pipe() {
         let parts = told_of_pieces(&told_in_c, how, &[&pieces[0], &pieces[1]]);
         assert_eq!(parts, in_parts, "{how}");
     }
-}
-
-/// The same events as a timeline, a snapshot and an archive.
-fn fields(folder: &Path) -> [PathBuf; 3] {
-    let message = "sent $len:u32 to $host:str $color:enum(red=1,green=2) $mode:flags(r=1,w=2) \
-                   $ratio:f32 $ok:bool $sizes:u16[] $letter:char $took:ns $plain $none:str";
-    let paths = ["ring", "saved.timeline", "x.tla"].map(|name| folder.join(name));
-    let path = paths[0].to_str().unwrap();
-    let timeline = Timeline::with_size(path, 1024, 1 << 16).unwrap();
-    let event = timeline.define("net", Priority::Info, message).unwrap();
-    let text = |bytes, cut| Value::Text { bytes, cut };
-    let sizes = [7u16.to_le_bytes(), 300u16.to_le_bytes()].concat();
-    let values = [
-        Value::Uint(1500),
-        text(b"eth0", false),
-        Value::Int(2),
-        Value::Int(3),
-        // As its word has it.
-        Value::Uint(0.5f32.to_bits().into()),
-        Value::Int(1),
-        text(&sizes, true),
-        Value::Uint(0x1f600),
-        Value::Int(-9),
-        Value::Int(-4),
-        Value::Nil,
-    ];
-    let mut words = timeline::lay_out(&values);
-    // The length of an array is that of its numbers.
-    words[6] = (words[6] & !u64::from(u32::MAX)) | 2;
-    for _ in 0..2 {
-        timeline.log_payload(event, &words, false);
-    }
-    let at = Attached::open(path).unwrap();
-    at.save(&paths[1]).unwrap();
-    let mut output = ArchiveOutput::open(&paths[2], Keeping::default()).unwrap();
-    let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).unwrap();
-    while recorder.step() {}
-    recorder.finish();
-    paths
 }
 
 #[test]

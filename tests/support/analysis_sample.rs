@@ -45,14 +45,55 @@ pub fn logs(folder: &Path) -> [PathBuf; 4] {
         }
     };
     log(0, 3_000);
-    let at = Attached::open(path).expect("a timeline");
-    let mut output = ArchiveOutput::open(&recorded, Keeping::default()).expect("a file");
+    keep(path, &snapshot, &recorded);
+    fs::write(&written, damaged().concat()).expect("a file");
+    [ring, snapshot, recorded, written]
+}
+
+/// The same events with fields of all kinds as a timeline, a snapshot and an archive.
+pub fn fields(folder: &Path) -> [PathBuf; 3] {
+    let message = "sent $len:u32 to $host:str $color:enum(red=1,green=2) $mode:flags(r=1,w=2) \
+                   $ratio:f32 $ok:bool $sizes:u16[] $letter:char $took:ns $plain $none:str";
+    let paths = ["ring", "saved.timeline", "x.tla"].map(|name| folder.join(name));
+    let path = paths[0].to_str().expect("done");
+    let timeline = Timeline::with_size(path, 1024, 1 << 16).expect("done");
+    let event = timeline
+        .define("net", Priority::Info, message)
+        .expect("done");
+    let text = |bytes, cut| Value::Text { bytes, cut };
+    let sizes = [7u16.to_le_bytes(), 300u16.to_le_bytes()].concat();
+    let values = [
+        Value::Uint(1500),
+        text(b"eth0", false),
+        Value::Int(2),
+        Value::Int(3),
+        // As its word has it.
+        Value::Uint(0.5f32.to_bits().into()),
+        Value::Int(1),
+        text(&sizes, true),
+        Value::Uint(0x1f600),
+        Value::Int(-9),
+        Value::Int(-4),
+        Value::Nil,
+    ];
+    let mut words = timeline::lay_out(&values);
+    // The length of an array is that of its numbers.
+    words[6] = (words[6] & !u64::from(u32::MAX)) | 2;
+    for _ in 0..2 {
+        timeline.log_payload(event, &words, false);
+    }
+    keep(path, &paths[1], &paths[2]);
+    paths
+}
+
+/// Saves a timeline, and records it.
+fn keep(ring: &str, snapshot: &Path, archive: &Path) {
+    let at = Attached::open(ring).expect("a timeline");
+    let mut output = ArchiveOutput::open(archive, Keeping::default()).expect("a file");
     let mut recorder = Recorder::new(&at, &mut output, Form::Blocks).expect("a recorder");
     while recorder.step() {}
     recorder.finish();
-    at.save(&snapshot).expect("a snapshot");
-    fs::write(&written, damaged().concat()).expect("a file");
-    [ring, snapshot, recorded, written]
+    at.save(snapshot).expect("a snapshot");
 }
 
 /// An archive with a gap of a known length, and with damaged bytes in it, in two pieces: each has

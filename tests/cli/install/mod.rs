@@ -1,7 +1,8 @@
 //! Tests scripts/install.sh, and programs that are built against what it installed.
 //! They are built with pkg-config, CMake and LuaJIT, and by the commands of the guide; workers.rs
-//! has programs that record themselves.
+//! has programs that record themselves, analyses.rs one that analyses.
 
+mod analyses;
 mod guide;
 mod readme;
 mod recipes;
@@ -64,11 +65,13 @@ fn everything_is_in_its_standard_place() {
         "bin/timeline",
         "include/timeline.h",
         "include/timeline-worker.h",
+        "include/timeline-analysis.h",
         "include/timeline.hpp",
         "include/timeline/ring.hpp",
         "lib/libtimeline.a",
         "lib/pkgconfig/timeline.pc",
         "lib/pkgconfig/timeline-worker.pc",
+        "lib/pkgconfig/timeline-analysis.pc",
         "lib/cmake/timeline/timelineConfig.cmake",
         "lib/cmake/timeline/timelineConfigVersion.cmake",
         "share/lua/5.1/timeline.lua",
@@ -87,7 +90,11 @@ fn everything_is_in_its_standard_place() {
         assert!(length > 0, "{file} is empty");
     }
     let link = |name: &str| fs::read_link(to.join("lib").join(name)).unwrap();
-    for library in ["libtimeline.so", "libtimeline-worker.so"] {
+    for library in [
+        "libtimeline.so",
+        "libtimeline-worker.so",
+        "libtimeline-analysis.so",
+    ] {
         let soname = format!("{library}.0");
         assert_eq!(link(library), Path::new(&soname));
         let file = format!("{library}.{}", version());
@@ -98,6 +105,7 @@ fn everything_is_in_its_standard_place() {
     for file in [
         "lib/pkgconfig/timeline.pc",
         "lib/pkgconfig/timeline-worker.pc",
+        "lib/pkgconfig/timeline-analysis.pc",
         "lib/cmake/timeline/timelineConfig.cmake",
         "lib/cmake/timeline/timelineConfigVersion.cmake",
     ] {
@@ -350,6 +358,8 @@ add_executable(cpp_shared consumer.cpp)
 target_link_libraries(cpp_shared PRIVATE timeline::timeline)
 add_executable(c_worker recorder.c)
 target_link_libraries(c_worker PRIVATE timeline::worker timeline::timeline)
+add_executable(c_analysis analyst.c)
+target_link_libraries(c_analysis PRIVATE timeline::analysis timeline::timeline)
 ";
 
 #[test]
@@ -358,13 +368,14 @@ fn cmake_finds_the_package() {
     fs::write(dir.path().join("consumer.c"), CONSUMER).unwrap();
     fs::write(dir.path().join("consumer.cpp"), CONSUMER_CPP).unwrap();
     fs::write(dir.path().join("recorder.c"), workers::RECORDER).unwrap();
+    fs::write(dir.path().join("analyst.c"), analyses::ANALYST).unwrap();
     fs::write(dir.path().join("CMakeLists.txt"), CMAKE_LISTS).unwrap();
     let build = dir.path().join("build");
     let configure = |version: &str| {
         let lists = fs::read_to_string(dir.path().join("CMakeLists.txt")).unwrap();
         let source = dir.path().join(format!("for {version}"));
         fs::create_dir(&source).unwrap();
-        for file in ["consumer.c", "consumer.cpp", "recorder.c"] {
+        for file in ["consumer.c", "consumer.cpp", "recorder.c", "analyst.c"] {
             fs::copy(dir.path().join(file), source.join(file)).unwrap();
         }
         fs::write(
@@ -409,6 +420,7 @@ fn cmake_finds_the_package() {
         consume(&mut limited(&program), own.path());
     }
     workers::record(&mut limited(build.join("c_worker")));
+    analyses::analyse(&mut limited(build.join("c_analysis")));
 }
 
 #[test]
