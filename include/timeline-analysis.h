@@ -653,8 +653,8 @@ timeline_status_t timeline_analysis_open_descriptor(int descriptor, struct timel
  * `TIMELINE_E_BUSY` in a callback.
  *
  * # Safety
- * `analysis` is NULL or was opened and not freed yet; `analyzer` is NULL or readable; its functions
- * can be called until the analysis is freed.
+ * `analysis` is NULL or was opened and not freed yet; `analyzer` is NULL or readable; its
+ * functions can be called until the analysis is freed.
  */
 timeline_status_t timeline_analysis_add(struct timeline_analysis_t *analysis,
                                         const struct timeline_analyzer_t *analyzer);
@@ -715,8 +715,8 @@ timeline_status_t timeline_analysis_subscriptions(struct timeline_analysis_t *an
  * nothing is new, or the end.
  *
  * `most_ns`: how long it may wait for something new, in nanoseconds; with 0 it waits for nothing,
- * except ten milliseconds for a descriptor. `item`: receives it; untouched when the call fails. What the item before led to is no longer
- * valid.
+ * except ten milliseconds for a descriptor. `item`: receives it; untouched when the call fails.
+ * What the item before led to is no longer valid.
  *
  * Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` or `TIMELINE_E_IO` if a log cannot be read;
  * `TIMELINE_E_ARGUMENT`, also without `timeline_analysis_subscriptions`, or if it has failed

@@ -2,8 +2,8 @@
 --
 --   luajit allocations.lua PATH...
 --
--- Reads timelines, snapshots or archives whose programs log `alloc $size:u64 at $address:ptr` and `free $address:ptr` in
--- the category `mem`.
+-- Reads timelines, snapshots or archives whose programs log `alloc $size:u64 at $address:ptr` and
+-- `free $address:ptr` in the category `mem`.
 --
 -- An address is used again and again, so this needs the order of events over all threads.
 

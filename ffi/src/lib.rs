@@ -8,8 +8,8 @@
 //! writer.rs, thread.rs, level.rs, priority.rs, channel.rs, sampler.rs; closed.rs keeps what was
 //! freed for threads that still log to it. Definitions: attributes.rs, catalogue.rs, types.rs.
 //! Logging: event.rs, typed.rs, payload.rs, interning.rs, span.rs, printf.rs, and call stacks:
-//! backtrace.rs, stack.rs, tables.rs, modules.rs. Reading: reader.rs, fields.rs, value.rs, values.rs,
-//! dump.rs, histogram.rs.
+//! backtrace.rs, stack.rs, tables.rs, modules.rs. Reading: reader.rs, fields.rs, value.rs,
+//! values.rs, dump.rs, histogram.rs.
 //!
 //! ffi/inline/, beside src, is the part of the header that is written in C: `TIMELINE_EVENT` and
 //! `TIMELINE_PRINTF` (statement.h; statement_c.h and statement_cpp.h in either language) and

@@ -217,9 +217,9 @@ local function loss_of(loss)
       amount = loss.knows_amount and tonumber(loss.amount) or nil, text = ffi.string(loss.text) }
 end
 
--- What comes next: "event" with an event, which is over when the next is asked for; "gap" with its log, the entries that
--- are missing and the time of the event before which they are; "loss" with its log, what, amount and text; "idle" if
--- nothing has come within that many seconds; or how it has ended: "whole" or "cancelled".
+-- What comes next: "event" with an event, which is over when the next is asked for; "gap" with its log, the entries
+-- that are missing and the time of the event before which they are; "loss" with its log, what, amount and text; "idle"
+-- if nothing has come within that many seconds; or how it has ended: "whole" or "cancelled".
 function Pass:next(seconds)
    expect_open(self)
    expect(seconds == nil or type(seconds) == "number" and seconds >= 0 and seconds < 1e9, "seconds",
@@ -241,9 +241,9 @@ end
 
 local CALLS = { event = "function", gap = "function", loss = "function", wants = "table", fields = "table" }
 
--- Gives an analyser all that comes, until it ends. The analyser is a table: `wants` and `fields`, as for `want`, and the
--- functions `event`, `gap` and `loss`, which are given what `next` gives. If `event` returns false, it wants no more.
--- Returns how it has ended: "whole", "cancelled" or "enough".
+-- Gives an analyser all that comes, until it ends. The analyser is a table: `wants` and `fields`, as for `want`, and
+-- the functions `event`, `gap` and `loss`, which are given what `next` gives. If `event` returns false, it wants no
+-- more. Returns how it has ended: "whole", "cancelled" or "enough".
 function Pass:run(analyzer)
    expect_open(self)
    expect(type(analyzer) == "table" and type(analyzer.event) == "function", "analyzer",

@@ -131,7 +131,8 @@ fn an_analysis_ends_with_enough_a_failure_a_cancellation_and_survives_mistakes()
 fn the_header_is_clean_in_both_languages_and_the_library_shows_its_functions_alone() {
     let dir = TempDir::new().unwrap();
     let text = "#include <timeline-analysis.h>\n\
-                int main(ARGS) { timeline_analysis_free(0); return timeline_analysis_last_error()[0]; }\n";
+                int main(ARGS) {\n  timeline_analysis_free(0);\n\
+                return timeline_analysis_last_error()[0];\n}\n";
     for (name, compiler, flags, arguments) in [
         ("alone.c", cc(), C99, "void"),
         ("alone.cpp", cxx(), CPP17, ""),

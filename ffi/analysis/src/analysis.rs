@@ -5,7 +5,8 @@ use crate::analyzer::{
 };
 use crate::convert::{path, place, shared};
 use crate::error::{CallFailure, TIMELINE_OK, guard, last_error, timeline_status_t};
-use crate::event::{optional_place, timeline_analysis_event_t};
+use crate::event::timeline_analysis_event_t;
+use crate::optional::optional_place;
 use crate::pass::{Pass, PassExtent, PassItem, PassParts};
 use crate::subscriptions::timeline_subscriptions_t;
 use analysis_core::{Extent, Log, StepOutcome};
@@ -206,8 +207,8 @@ pub unsafe extern "C-unwind" fn timeline_analysis_open_descriptor(
 /// `TIMELINE_E_BUSY` in a callback.
 ///
 /// # Safety
-/// `analysis` is NULL or was opened and not freed yet; `analyzer` is NULL or readable; its functions
-/// can be called until the analysis is freed.
+/// `analysis` is NULL or was opened and not freed yet; `analyzer` is NULL or readable; its
+/// functions can be called until the analysis is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn timeline_analysis_add(
     analysis: *mut timeline_analysis_t,
@@ -325,8 +326,8 @@ pub unsafe extern "C-unwind" fn timeline_analysis_subscriptions(
 /// nothing is new, or the end.
 ///
 /// `most_ns`: how long it may wait for something new, in nanoseconds; with 0 it waits for nothing,
-/// except ten milliseconds for a descriptor. `item`: receives it; untouched when the call fails. What the item before led to is no longer
-/// valid.
+/// except ten milliseconds for a descriptor. `item`: receives it; untouched when the call fails.
+/// What the item before led to is no longer valid.
 ///
 /// Returns `TIMELINE_OK`; `TIMELINE_E_CORRUPT` or `TIMELINE_E_IO` if a log cannot be read;
 /// `TIMELINE_E_ARGUMENT`, also without `timeline_analysis_subscriptions`, or if it has failed

@@ -1,6 +1,6 @@
 //! An analyser that C has: callbacks.
 use crate::error::{CallFailure, TIMELINE_OK, timeline_status_t};
-use crate::event::{EventObject, timeline_analysis_event_t};
+use crate::event::{EventHandle, timeline_analysis_event_t};
 use crate::failure::{CallbackFailure, has_enough};
 use crate::subscriptions::{FieldSet, SubscriptionsObject, timeline_subscriptions_t};
 use crate::text::to_c_string;
@@ -229,7 +229,7 @@ impl Analyzer for CallbackAnalyzer {
 
     fn event(&mut self, event: &EventContext) -> Result {
         self.texts.clear();
-        let object = EventObject::new(event, &self.fields, &self.texts);
+        let object = EventHandle::new(event, &self.fields, &self.texts);
         let given = ptr::from_ref(&object).cast();
         // SAFETY: the contract of `timeline_analysis_add`; the object lives until it returns.
         let told = self.tell(self.calls.event, |call, user| unsafe { call(given, user) });

@@ -1,4 +1,4 @@
-//! Reads a descriptor that may give nothing for a while, so that an analysis of it can be cancelled.
+//! Reads a descriptor that may give nothing for a while: an analysis of it can be cancelled.
 use nix::poll::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};

@@ -1,6 +1,7 @@
 //! An event of an analysis, and what is known of it.
 use crate::convert::{place, shared};
 use crate::error::{CallFailure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
+use crate::optional::optional_place;
 use crate::subscriptions::FieldSet;
 use crate::texts::EventTexts;
 use analysis_core::EventContext;
@@ -60,7 +61,7 @@ pub struct timeline_analysis_event_t {
 }
 
 /// The object behind a `timeline_analysis_event_t *`.
-pub(crate) struct EventObject<'v, 'e> {
+pub(crate) struct EventHandle<'v, 'e> {
     context: &'v EventContext<'v, 'e>,
     fields: &'v [FieldSet],
     texts: &'v EventTexts,
@@ -68,14 +69,14 @@ pub(crate) struct EventObject<'v, 'e> {
     thread: OnceCell<Option<Thread>>,
 }
 
-impl<'v, 'e> EventObject<'v, 'e> {
+impl<'v, 'e> EventHandle<'v, 'e> {
     /// An event, with the fields that its analyser asked for.
     pub fn new(
         context: &'v EventContext<'v, 'e>,
         fields: &'v [FieldSet],
         texts: &'v EventTexts,
-    ) -> EventObject<'v, 'e> {
-        EventObject {
+    ) -> EventHandle<'v, 'e> {
+        EventHandle {
             context,
             fields,
             texts,
@@ -172,23 +173,15 @@ impl<'v, 'e> EventObject<'v, 'e> {
     }
 }
 
-/// Checks a place that may be NULL, where a result will be written.
-pub(crate) fn optional_place<T>(out: *mut T, what: &str) -> Result<(), CallFailure> {
-    match out.is_null() {
-        true => Ok(()),
-        false => place(out, what),
-    }
-}
-
 /// The object behind a handle.
 ///
 /// # Safety
 /// `event` is NULL, or was given by this library and is still valid.
 pub(crate) unsafe fn object<'a>(
     event: *const timeline_analysis_event_t,
-) -> Result<&'a EventObject<'a, 'a>, CallFailure> {
+) -> Result<&'a EventHandle<'a, 'a>, CallFailure> {
     // SAFETY: handed on from the caller.
-    unsafe { shared(event.cast::<EventObject>(), "event", "an analysis") }
+    unsafe { shared(event.cast::<EventHandle>(), "event", "an analysis") }
 }
 
 /// Says a number that is known of an event.

@@ -1,7 +1,8 @@
 //! The fields of an event, by their handles.
 use crate::convert::place;
 use crate::error::{CallFailure, TIMELINE_END, TIMELINE_OK, guard, timeline_status_t};
-use crate::event::{EventObject, object, optional_place, timeline_analysis_event_t};
+use crate::event::{EventHandle, object, timeline_analysis_event_t};
+use crate::optional::optional_place;
 use crate::subscriptions::{FieldSet, timeline_analysis_field_t};
 use crate::value::{
     TIMELINE_IS_ARRAY, TIMELINE_IS_NULL, converted, number, timeline_event_value_t,
@@ -15,7 +16,7 @@ use timeline_core::Element;
 /// # Errors
 /// The field has another type: the message names both.
 fn read<'e, T: AnalysisValue + ?Sized>(
-    event: &EventObject<'_, 'e>,
+    event: &EventHandle<'_, 'e>,
     handle: timeline_analysis_field_t,
     of_set: impl FnOnce(&FieldSet) -> FieldHandle<T>,
     reader: &str,
@@ -297,7 +298,7 @@ pub unsafe extern "C-unwind" fn timeline_analysis_array(
 
 /// The value of a field as it is stored, if the event has one.
 fn value_of(
-    event: &EventObject,
+    event: &EventHandle,
     field: timeline_analysis_field_t,
 ) -> Result<Option<timeline_event_value_t>, CallFailure> {
     let kind = event

@@ -7,9 +7,9 @@
 //! analysis.rs has what can be done with an analysis. pass.rs is what is behind it: the logs, or
 //! the bytes that come (descriptor.rs), the analysers that C has (analyzer.rs), and how far it is.
 //! subscriptions.rs says which events are wanted, event.rs what is known of one, field.rs its
-//! fields, and texts.rs keeps the texts that C is given. failure.rs makes statuses of errors. What
-//! is the same in libtimeline is compiled from its files: convert.rs, error.rs, text.rs and value.rs
-//! of ffi/src.
+//! fields, and texts.rs keeps the texts that C is given. optional.rs checks places that may be
+//! NULL, and failure.rs makes statuses of errors. What is the same in libtimeline is compiled from
+//! its files: convert.rs, error.rs, text.rs and value.rs of ffi/src.
 #![deny(improper_ctypes_definitions)]
 #![allow(non_camel_case_types)]
 
@@ -25,6 +25,7 @@ mod error;
 mod event;
 mod failure;
 mod field;
+mod optional;
 mod pass;
 mod subscriptions;
 #[allow(dead_code, reason = "shared with libtimeline, which uses all of it")]

@@ -2,7 +2,7 @@
 use crate::analyzer::{BeginFailure, CallbackAnalyzer};
 use crate::descriptor::DescriptorReader;
 use crate::error::CallFailure;
-use crate::event::EventObject;
+use crate::event::EventHandle;
 use crate::subscriptions::{FieldSet, SubscriptionsObject};
 use crate::texts::EventTexts;
 use analysis_core::{
@@ -96,12 +96,11 @@ self_cell!(
     }
 );
 
-/// What a cursor gives C, which has pointers into it.
+/// What a cursor gives C, which has pointers into it: each of them leads into the one below.
 struct CursorEvent {
-    // Each leads into what is declared below it, and is dropped before.
-    object: Box<EventObject<'static, 'static>>,
-    _context: Box<EventContext<'static, 'static>>,
-    _loan: Box<EventLoan<'static>>,
+    handle: *mut EventHandle<'static, 'static>,
+    context: *mut EventContext<'static, 'static>,
+    loan: *mut EventLoan<'static>,
 }
 
 /// A cursor, and what it has given.
@@ -110,14 +109,14 @@ pub struct PassCursor {
     given: Option<CursorEvent>,
     texts: Box<EventTexts>,
     fields: Box<[FieldSet]>,
-    cell: Box<CursorCell>,
+    cell: CursorCell,
     /// C has a pointer to it.
     _subscriptions: Box<SubscriptionsObject>,
 }
 
 /// What comes next.
 pub enum PassItem {
-    Event(*const EventObject<'static, 'static>),
+    Event(*const EventHandle<'static, 'static>),
     Gap(StreamGap),
     Loss(usize, Lack),
     Idle,
@@ -309,7 +308,7 @@ impl PassCursor {
             given: None,
             texts: Box::default(),
             fields: fields.into(),
-            cell: Box::new(cell),
+            cell,
             _subscriptions: subscriptions,
         }))
     }
@@ -318,25 +317,26 @@ impl PassCursor {
         // It leads into the texts and the cursor.
         self.given = None;
         self.texts.clear();
-        let (fields, texts) = (&raw const *self.fields, &raw const *self.texts);
-        let item = self.cell.with_dependent_mut(|_, cursor| {
-            Ok::<_, CallFailure>(match cursor.advance()? {
+        let (fields, texts) = (&*self.fields, &*self.texts);
+        let (given, item) = self.cell.with_dependent_mut(|_, cursor| {
+            let item = match cursor.advance()? {
                 CursorItem::Event(loan) => {
-                    // SAFETY: fields and texts are boxed, and the cursor is; all of them live longer
-                    // than the event, and none is changed before it is dropped, except that texts
-                    // are added to through a shared reference.
-                    Err(unsafe { CursorEvent::new(loan, &*fields, &*texts) })
+                    // SAFETY: boxed, as the cursor is in its cell. All of them live longer than the
+                    // event, and none is changed before that is dropped, except that texts are
+                    // added to through a shared reference.
+                    let event = unsafe { CursorEvent::new(loan, fields, texts) };
+                    return Ok::<_, CallFailure>((Some(event), PassItem::Idle));
                 }
-                CursorItem::Gap(gap) => Ok(PassItem::Gap(gap)),
-                CursorItem::Loss(log, what) => Ok(PassItem::Loss(log, what)),
-                CursorItem::Idle => Ok(PassItem::Idle),
-                CursorItem::End(end) => Ok(PassItem::End(end)),
-            })
+                CursorItem::Gap(gap) => PassItem::Gap(gap),
+                CursorItem::Loss(log, what) => PassItem::Loss(log, what),
+                CursorItem::Idle => PassItem::Idle,
+                CursorItem::End(end) => PassItem::End(end),
+            };
+            Ok((None, item))
         })?;
-        Ok(match item {
-            Ok(item) => item,
-            Err(event) => PassItem::Event(&raw const *self.given.insert(event).object),
-        })
+        self.given = given;
+        let event = self.given.as_ref();
+        Ok(event.map_or(item, |event| PassItem::Event(event.handle)))
     }
 }
 
@@ -345,22 +345,33 @@ impl CursorEvent {
     /// What the loan, the fields and the texts lead into stays unchanged until this is dropped.
     unsafe fn new(loan: EventLoan<'_>, fields: &[FieldSet], texts: &EventTexts) -> CursorEvent {
         // SAFETY: only the lifetimes differ, for which the caller vouches.
-        let loan =
-            Box::new(unsafe { std::mem::transmute::<EventLoan<'_>, EventLoan<'static>>(loan) });
-        // SAFETY: boxed, and dropped behind what leads into it; likewise below.
-        let context = Box::new(unsafe { &*ptr::from_ref(&*loan) }.context());
-        // SAFETY: as above; for the fields and texts, the caller vouches.
-        let (lasting, fields, texts) = unsafe {
+        let (loan, fields, texts) = unsafe {
             (
-                &*ptr::from_ref(&*context),
+                std::mem::transmute::<EventLoan<'_>, EventLoan<'static>>(loan),
                 &*ptr::from_ref(fields),
                 &*ptr::from_ref(texts),
             )
         };
+        let loan = Box::into_raw(Box::new(loan));
+        // SAFETY: of `into_raw`, and freed behind what leads into it; likewise below.
+        let context = Box::into_raw(Box::new(unsafe { &*loan }.context()));
+        // SAFETY: as above.
+        let event = EventHandle::new(unsafe { &*context }, fields, texts);
         CursorEvent {
-            object: Box::new(EventObject::new(lasting, fields, texts)),
-            _context: context,
-            _loan: loan,
+            handle: Box::into_raw(Box::new(event)),
+            context,
+            loan,
+        }
+    }
+}
+
+impl Drop for CursorEvent {
+    fn drop(&mut self) {
+        // SAFETY: of `into_raw` in `new`, each before what it leads into.
+        unsafe {
+            drop(Box::from_raw(self.handle));
+            drop(Box::from_raw(self.context));
+            drop(Box::from_raw(self.loan));
         }
     }
 }

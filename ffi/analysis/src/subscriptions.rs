@@ -1,7 +1,7 @@
 //! Which events are wanted, and which of their fields.
 use crate::convert::{exclusive, place, text};
 use crate::error::{CallFailure, TIMELINE_OK, guard, timeline_status_t};
-use crate::event::optional_place;
+use crate::optional::optional_place;
 use analysis_core::{FieldHandle, LabelValue, Subscription, Subscriptions};
 use std::ffi::c_char;
 use timeline_core::Value;

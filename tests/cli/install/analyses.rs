@@ -43,7 +43,8 @@ int main(int argc, char **argv) {
   if (timeline_analysis_subscriptions(analysis, &wanted) != TIMELINE_OK) return 5;
   if (timeline_analysis_events(wanted, 0, 0, 0) != TIMELINE_OK) return 6;
   if (timeline_analysis_next(analysis, 0, &item) != TIMELINE_OK) return 7;
-  if (timeline_analysis_text(item.event, TIMELINE_ANALYSIS_MESSAGE, &text, 0) != TIMELINE_OK) return 8;
+  const uint32_t what = TIMELINE_ANALYSIS_MESSAGE;
+  if (timeline_analysis_text(item.event, what, &text, 0) != TIMELINE_OK) return 8;
   puts(text);
   timeline_analysis_free(analysis);
   timeline_free(tl);
