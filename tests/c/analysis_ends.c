@@ -2,7 +2,11 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <semaphore.h>
+#include <malloc.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
 #include <timeline-analysis.h>
 #include <unistd.h>
 
@@ -234,6 +238,29 @@ static void *run(void *unused) {
   return NULL;
 }
 
+static atomic_long waiting;
+
+/* Whether a thread of this process sleeps. */
+static bool sleeps(long tid) {
+  char path[64], state = '?';
+  snprintf(path, sizeof path, "/proc/self/task/%ld/stat", tid);
+  FILE *file = fopen(path, "r");
+  if (file) {
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = '?';
+    fclose(file);
+  }
+  return state == 'S';
+}
+
+static void *wait_for_event(void *unused) {
+  (void)unused;
+  timeline_analysis_item_t item;
+  waiting = syscall(SYS_gettid);
+  CHECK_EQ(timeline_analysis_next(analysis, UINT64_C(3600000000000), &item), TIMELINE_OK);
+  CHECK(item.kind == TIMELINE_ANALYSIS_EVENT && item.event != NULL);
+  return NULL;
+}
+
 static void cancel_in_handler(int unused) {
   (void)unused;
   timeline_analysis_cancel(analysis);
@@ -291,15 +318,39 @@ static void cancellation(void) {
   CHECK_EQ(timeline_analysis_events(wanted, NULL, NULL, NULL), TIMELINE_OK);
   CHECK_EQ(timeline_analysis_next(analysis, 1, &item), TIMELINE_OK);
   CHECK(item.kind == TIMELINE_ANALYSIS_IDLE && item.event == NULL);
+  CHECK_EQ(pthread_create(&thread, NULL, wait_for_event, NULL), 0);
+  while (waiting == 0 || !sleeps(waiting)) sched_yield();
   numbers(1);
-  CHECK_EQ(timeline_analysis_next(analysis, UINT64_C(3600000000000), &item), TIMELINE_OK);
-  CHECK(item.kind == TIMELINE_ANALYSIS_EVENT && item.event != NULL);
+  CHECK_EQ(pthread_join(thread, NULL), 0);
   timeline_analysis_cancel(analysis);
   for (int again = 0; again < 2; again++) {
     CHECK_EQ(timeline_analysis_next(analysis, UINT64_C(3600000000000), &item), TIMELINE_OK);
     CHECK(item.kind == TIMELINE_ANALYSIS_CANCELLED && item.event == NULL);
   }
   timeline_analysis_free(analysis);
+}
+
+static size_t least, most;
+
+/* What is given of an event is forgotten with it. */
+static timeline_status_t read_message(const timeline_analysis_event_t *one, void *user) {
+  (void)user;
+  const char *text;
+  CHECK_EQ(timeline_analysis_text(one, TIMELINE_ANALYSIS_MESSAGE, &text, NULL), TIMELINE_OK);
+  const size_t now = mallinfo2().uordblks;
+  if (least == 0 || now < least) least = now;
+  if (now > most) most = now;
+  return TIMELINE_OK;
+}
+
+static void memory(void) {
+  timeline_analysis_field_t field;
+  timeline_analyzer_t analyzer = {&field, begin_with_field, read_message, NULL, NULL, NULL};
+  open_as(TIMELINE_ANALYSIS_HELD);
+  CHECK_EQ(timeline_analysis_add(analysis, &analyzer), TIMELINE_OK);
+  CHECK_EQ(timeline_analysis_run(analysis, NULL), TIMELINE_OK);
+  timeline_analysis_free(analysis);
+  CHECK(least > 0 && most - least < 8 * MANY);
 }
 
 static int inside;
@@ -437,6 +488,7 @@ int main(int argc, char **argv) {
   enough();
   failures();
   misuse();
+  memory();
   steps();
   /* Behind all that count the events. */
   cancellation();
