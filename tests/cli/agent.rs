@@ -177,7 +177,7 @@ fn recordings_are_started_and_stopped_again_and_again() {
         assert_eq!(succeed(&["stats", &url]).code, Some(0));
     }
     let all = recordings(&host);
-    assert_eq!(all.len() as u64, 3 * u64::from(crate::support::size()));
+    assert_eq!(all.len() as u64, 3 * crate::support::size());
     assert!(all.iter().all(|one| one["state"] == "complete"), "{all:?}");
     end(agent);
 }

@@ -113,15 +113,7 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         agent
     });
     if ["serve", "store", "agent"].contains(&verb) {
-        // Others may listen on the ports of the examples.
-        let any = "127.0.0.1:0".to_owned();
-        match args.iter().position(|word| word == "--listen") {
-            Some(place) => args[place + 1].clone_from(&any),
-            None => args.extend(["--listen".to_owned(), any.clone()]),
-        }
-        if let Some(place) = args.iter().position(|word| word == "--http") {
-            args[place + 1] = any;
-        }
+        listen_elsewhere(&mut args);
     }
     if verb == "rm" || verb == "demo" {
         drop(tl);
@@ -132,6 +124,18 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
     }
     finish_example(&args, directory.path(), || tl.log(events.sum, [1, 2, 3]));
     drop((store, agent));
+}
+
+/// Others may listen on the ports of the examples.
+fn listen_elsewhere(args: &mut Vec<String>) {
+    let any = "127.0.0.1:0".to_owned();
+    match args.iter().position(|word| word == "--listen") {
+        Some(place) => args[place + 1].clone_from(&any),
+        None => args.extend(["--listen".to_owned(), any.clone()]),
+    }
+    if let Some(place) = args.iter().position(|word| word == "--http") {
+        args[place + 1] = any;
+    }
 }
 
 /// Runs to the end, or until it has shown something and goes on: then interrupts it.

@@ -137,6 +137,7 @@ fn run(args: &Args) -> Result {
             is_insecure: false,
         },
         allow_control: true,
+        allow_removal: false,
         agent: Some(Arc::clone(&agent)),
         executables: Vec::new(),
     };

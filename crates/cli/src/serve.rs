@@ -108,6 +108,7 @@ fn run(args: &Args) -> Result {
             is_insecure: true,
         },
         allow_control: args.allow_control,
+        allow_removal: false,
         agent: None,
         executables: args.executables.files().to_vec(),
     });

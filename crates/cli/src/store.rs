@@ -64,6 +64,10 @@ pub struct Args {
     )]
     http: Option<SocketAddr>,
 
+    /// Let requests remove traces that nobody sends
+    #[arg(long, requires = "http")]
+    allow_removal: bool,
+
     /// The tokens of which a recorder must know one, a line each; otherwise that in the variable
     /// TIMELINE_TOKEN. `(umask 077; openssl rand -hex 16 > FILE)` makes one
     #[arg(long, value_name = "FILE")]
@@ -230,6 +234,7 @@ fn web(
         socket,
         access,
         allow_control: false,
+        allow_removal: args.allow_removal,
         agent: None,
         executables: Vec::new(),
     });

@@ -38,6 +38,13 @@ pub enum Error {
         id: String,
     },
 
+    /// Somebody writes the log.
+    #[error("{id} is being received; end its recorder first")]
+    Busy {
+        /// The log.
+        id: String,
+    },
+
     /// A path that is neither a timeline, nor an archive, nor a directory.
     #[error("cannot serve {path}: {reason}")]
     Path {

@@ -243,6 +243,20 @@ export type FieldValue = {
   value: unknown;
 };
 
+/** The files of a log. */
+export type FileList = {
+  /** The oldest first. */
+  files: FileObject[];
+};
+
+/** A file of an archive. */
+export type FileObject = {
+  /** How many bytes it has. */
+  bytes: number;
+  /** Its name. */
+  name: string;
+};
+
 /** How far a log has grown. */
 export type Growth = Lacks & {
   /** Whether more may come. */
@@ -308,6 +322,14 @@ export type Lines = {
   version: number;
 };
 
+/** How the list of logs has changed. */
+export type ListChange = {
+  /** Logs that are new, or of which something else is known now. */
+  changed: LogObject[];
+  /** The ids of logs that are gone. */
+  removed: string[];
+};
+
 /** All logs. */
 export type LogList = {
   /** By name. */
@@ -328,6 +350,8 @@ export type LogObject = {
   name: string;
   /** Where it is. */
   path: string;
+  /** Of an archive whose it is and how far; null as long as nobody has looked into it. */
+  trace?: null | Trace;
 };
 
 /** What is known of a log. */
@@ -372,7 +396,7 @@ export type LossObject = {
   values: number;
 };
 
-/** A time. Browsers round numbers of this size, so nanoseconds are a text. */
+/** A time. Browsers round numbers of this size, so nanoseconds are a text; in CBOR, a number. */
 export type Moment = {
   /** In RFC 3339 with nanoseconds, in UTC. */
   time: string;
@@ -534,6 +558,14 @@ export type RecordingOrder = {
 
 /** How far a recording is. */
 export type RecordingStage = "running" | "complete" | "failed";
+
+/** What was removed. */
+export type RemovalObject = {
+  /** Their bytes. */
+  bytes: number;
+  /** The files. */
+  files: number;
+};
 
 /** The counts of a thread or core. */
 export type Row = ThreadObject & {
@@ -710,6 +742,39 @@ export type ThreadObject = {
   tid?: number | null;
 };
 
+/** What is known of an archive: of the last program in it, if there are several. */
+export type Trace = {
+  /** When the ring was created. */
+  created?: null | Moment;
+  /** How long it is from the first event to the last, in nanoseconds. */
+  duration_ns?: number | null;
+  /** How many events it has. */
+  events: number;
+  /** The time of the first event. */
+  first?: null | Moment;
+  /** How many entries of a damaged part or a removed file are gone. */
+  gone: number;
+  /** The machine. */
+  host?: string | null;
+  /** What its sender was given to be kept with it. */
+  labels: Record<string, string>;
+  /** The time of the last event. */
+  last?: null | Moment;
+  /** How many entries were overwritten before they could be recorded. */
+  missed: number;
+  /** The process that created the ring. */
+  pid?: number | null;
+  /** The executable. */
+  program?: string | null;
+  /**
+   * Whether more may come; null for an archive that no store has received.
+   * It is `receiving`, `ended` or `broken off`.
+   */
+  state?: string | null;
+  /** The timeline. */
+  timeline?: string | null;
+};
+
 /** Counts by thread or core. */
 export type Tracks = {
   /** The number of parts. */
@@ -770,6 +835,7 @@ export interface Answers {
   "logs/{log}/durations": Durations;
   "logs/{log}/durations/list": DurationList;
   "logs/{log}/events": Page;
+  "logs/{log}/files": FileList;
   "logs/{log}/lines": Lines;
   "logs/{log}/lines/{line}": Details;
   "logs/{log}/overview": Overview;

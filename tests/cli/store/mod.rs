@@ -11,6 +11,7 @@ pub mod place;
 mod proxy;
 mod reading;
 mod receivers;
+mod rest;
 mod strangers;
 mod verbs;
 

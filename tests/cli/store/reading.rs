@@ -14,7 +14,7 @@ use crate::command::{Ran, Running, fail, run, snapshot, succeed};
 use crate::support::Name;
 
 /// A store that answers requests, and the addresses for recorders and for requests.
-fn answering(folder: &Path, more: &[&str]) -> (Running, String, String) {
+pub fn answering(folder: &Path, more: &[&str]) -> (Running, String, String) {
     let folder = folder.display().to_string();
     let http = own_address();
     let listen = own_address();
@@ -39,7 +39,7 @@ fn answering(folder: &Path, more: &[&str]) -> (Running, String, String) {
 }
 
 /// The trace of the only run, as a path of both.
-fn named(folder: &Path, http: &str) -> (String, String) {
+pub fn named(folder: &Path, http: &str) -> (String, String) {
     let all = traces(folder);
     let below = all[0].strip_prefix(folder).unwrap().display().to_string();
     (

@@ -233,22 +233,13 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// What is said of a run that was sent to a store.
-fn state_of(session: &TraceSession, is_recorded: bool) -> &'static str {
-    match (is_recorded, session.has_ended) {
-        (true, _) => "receiving",
-        (false, true) => "ended",
-        (false, false) => "broken off",
-    }
-}
-
 fn lines_of_session(
     session: &TraceSession,
     is_recorded: bool,
 ) -> impl Iterator<Item = (&'static str, String)> {
     let labels = session.file.metadata.iter();
     let labels = labels.map(|(name, value)| ("  label", format!("{name}={value}")));
-    let state = ("  session", state_of(session, is_recorded).to_string());
+    let state = ("  session", session.state(is_recorded).to_string());
     std::iter::once(state).chain(labels)
 }
 
@@ -256,7 +247,7 @@ fn object_of_session(session: &TraceSession, is_recorded: bool) -> Value {
     let labels = session.file.metadata.iter();
     let labels = labels.map(|(name, value)| (name.clone(), value.clone().into()));
     json!({
-        "state": state_of(session, is_recorded),
+        "state": session.state(is_recorded),
         "labels": Value::Object(labels.collect()),
     })
 }

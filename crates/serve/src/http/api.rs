@@ -3,32 +3,29 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::Json;
-use axum::extract::{Request, State as Shared};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::extract::State as Shared;
 use serde::Serialize;
 use timeline_archive::Preamble;
-use tower_http::services::ServeFile;
 use utoipa::ToSchema;
 
 use super::extractors::InPath;
 use super::failure::{ErrorObject, RequestFailure};
 use super::params::{FilterParams, LogPath, Params};
+use super::reply::Reply;
 use super::state::ServerState;
 use crate::error::{Error, Result};
 use crate::logs::{LogHandle, LogKind, LogSource, Trouble};
 use crate::read::{
     Cancel, DefinitionObject, Details, EventPage, Lacks, Lines, Moment, Overview, ThreadObject,
-    TrackQuery, Tracks, UnknownName, at_time, definitions, details, lines_at, lines_from, overview,
-    page, threads, tracks, unknown_names,
+    TraceCache, TraceObject, TrackQuery, Tracks, UnknownName, at_time, definitions, details,
+    lines_at, lines_from, overview, page, threads, tracks, unknown_names,
 };
 
 /// Most lines and events of one answer.
 const MOST_LINES: u64 = 1_000;
 const MOST_NUMBERS: usize = 200;
 
-type Answer<T> = std::result::Result<Json<T>, RequestFailure>;
+type Answer<T> = std::result::Result<Reply<T>, RequestFailure>;
 type Server = Shared<Arc<ServerState>>;
 
 /// What the server is.
@@ -50,7 +47,7 @@ pub struct LogList {
 }
 
 /// A log that can be opened.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LogObject {
     /// Its name in requests.
     pub id: String,
@@ -64,6 +61,8 @@ pub struct LogObject {
     pub bytes: Option<u64>,
     /// When it was written last, in RFC 3339.
     pub modified: Option<String>,
+    /// Of an archive whose it is and how far; null as long as nobody has looked into it.
+    pub trace: Option<TraceObject>,
 }
 
 /// What is known of a log.
@@ -145,7 +144,7 @@ pub struct UnknownList {
     pub unknown: Vec<UnknownName>,
 }
 
-fn object(found: &LogSource) -> LogObject {
+fn object(found: &LogSource, trace: Option<TraceObject>) -> LogObject {
     let modified = found.modified.and_then(|time: SystemTime| {
         let since = time.duration_since(UNIX_EPOCH).ok()?;
         Some(Moment::of(u64::try_from(since.as_nanos()).ok()?).time)
@@ -157,13 +156,14 @@ fn object(found: &LogSource) -> LogObject {
         path: found.path.display().to_string(),
         bytes: found.bytes,
         modified,
+        trace,
     }
 }
 
 /// The server: its version, and what it allows.
 #[utoipa::path(get, path = "/api/server", responses((status = 200, body = ServerObject)))]
-pub async fn server(Shared(state): Server) -> Json<ServerObject> {
-    Json(ServerObject {
+pub async fn server(Shared(state): Server) -> Reply<ServerObject> {
+    Reply(ServerObject {
         version: env!("CARGO_PKG_VERSION"),
         control: state.allow_control,
         token: !state.tokens.is_empty(),
@@ -173,11 +173,18 @@ pub async fn server(Shared(state): Server) -> Json<ServerObject> {
 /// All logs that are served.
 #[utoipa::path(get, path = "/api/logs", responses((status = 200, body = LogList)))]
 pub async fn logs(Shared(state): Server) -> Answer<LogList> {
-    let work = move || state.logs.list().iter().map(object).collect();
-    let listed = tokio::task::spawn_blocking(work).await;
-    listed
-        .map(|logs| Json(LogList { logs }))
-        .map_err(|_| RequestFailure::broken())
+    let listed = tokio::task::spawn_blocking(move || log_list(&state)).await;
+    listed.map(Reply).map_err(|_| RequestFailure::broken())
+}
+
+/// All logs, with what is known of them.
+pub fn log_list(state: &ServerState) -> LogList {
+    let sources = state.logs.list();
+    let traces = state.traces.of_all(&sources);
+    let logs = sources.iter().zip(traces);
+    LogList {
+        logs: logs.map(|(source, trace)| object(source, trace)).collect(),
+    }
 }
 
 /// What is known of a log.
@@ -185,11 +192,14 @@ pub async fn logs(Shared(state): Server) -> Answer<LogList> {
     params(LogPath),
     responses((status = 200, body = LogState), (status = 404, body = ErrorObject)))]
 pub async fn log(Shared(state): Server, InPath(id): InPath<String>) -> Answer<LogState> {
-    state.read(id, |log, _| log_state(log)).await.map(Json)
+    let shared = Arc::clone(&state);
+    let read = move |log: &LogHandle, _: &Cancel| log_state(log, &shared.traces);
+    state.read(id, read).await.map(Reply)
 }
 
 /// What is known of a log.
-pub fn log_state(log: &LogHandle) -> Result<LogState> {
+fn log_state(log: &LogHandle, traces: &TraceCache) -> Result<LogState> {
+    let trace = traces.of(&log.found);
     let version = log.version()?;
     let archive = version.archive();
     let events = archive.units().map(|unit| unit.count).sum();
@@ -203,7 +213,7 @@ pub fn log_state(log: &LogHandle) -> Result<LogState> {
         timeline: preamble.timeline.as_deref().map(|name| version.shown(name)),
     };
     Ok(LogState {
-        log: object(&log.found),
+        log: object(&log.found, trace),
         growing: version.growing,
         version: version.number,
         lines: lines.map(|lines| lines.total),
@@ -250,7 +260,7 @@ pub async fn lines(
         Some(at) => lines_at(&*log.ready()?, &at, cancel),
         None => lines_from(&*log.ready()?, from.unwrap_or(0), count, cancel),
     };
-    state.read(id, read).await.map(Json)
+    state.read(id, read).await.map(Reply)
 }
 
 fn numbers(text: &str) -> Result<Vec<u64>> {
@@ -282,7 +292,7 @@ pub async fn line(
     state
         .read(id, move |log, cancel| details(&*log.ready()?, line, cancel))
         .await
-        .map(Json)
+        .map(Reply)
 }
 
 /// The first line at or behind a time. Important events do not count.
@@ -303,7 +313,7 @@ pub async fn at(
             line: at_time(&*log.ready()?, time, cancel)?,
         })
     };
-    state.read(id, read).await.map(Json)
+    state.read(id, read).await.map(Reply)
 }
 
 /// Wanted events in the order of their lines, in pages.
@@ -327,7 +337,7 @@ pub async fn events(
         let version = log.ready()?;
         page(&version, &query, after.as_deref(), limit, cancel)
     };
-    state.read_long(id, read).await.map(Json)
+    state.read_long(id, read).await.map(Reply)
 }
 
 /// Counts of events by thread or core, in equal parts of a range of time.
@@ -359,7 +369,7 @@ pub async fn track_counts(
             tracks(&*log.version()?, &asked, cancel)
         })
         .await
-        .map(Json)
+        .map(Reply)
 }
 
 /// Counts of the events of a log.
@@ -370,7 +380,7 @@ pub async fn counts(Shared(state): Server, InPath(id): InPath<String>) -> Answer
     state
         .read_long(id, |log, cancel| overview(&*log.version()?, cancel))
         .await
-        .map(Json)
+        .map(Reply)
 }
 
 /// The definitions of a log.
@@ -385,7 +395,7 @@ pub async fn all_definitions(
         let definitions = definitions(&*log.version()?, cancel)?;
         Ok(DefinitionList { definitions })
     };
-    state.read_long(id, read).await.map(Json)
+    state.read_long(id, read).await.map(Reply)
 }
 
 /// The threads of a log.
@@ -397,7 +407,7 @@ pub async fn all_threads(Shared(state): Server, InPath(id): InPath<String>) -> A
         let threads = threads(&*log.version()?, cancel)?;
         Ok(ThreadList { threads })
     };
-    state.read_long(id, read).await.map(Json)
+    state.read_long(id, read).await.map(Reply)
 }
 
 /// The names in filters that are in nothing of a log, each with those like it.
@@ -415,47 +425,5 @@ pub async fn all_unknown_names(
         let unknown = unknown_names(&*log.version()?, &query, cancel)?;
         Ok(UnknownList { unknown })
     };
-    state.read_long(id, read).await.map(Json)
-}
-
-/// The bytes of an archive or a snapshot that is one file. Ranges can be asked for.
-#[utoipa::path(get, path = "/api/logs/{log}/file",
-    params(LogPath),
-    responses((status = 200, content_type = "application/octet-stream"), (status = 206)))]
-pub async fn file(
-    Shared(state): Server,
-    InPath(id): InPath<String>,
-    request: Request,
-) -> std::result::Result<Response, RequestFailure> {
-    let (file, name) = state
-        .read(id, |log, _| Ok((log.file()?, log.found.name().to_string())))
-        .await?;
-    // The file that was checked is read, whatever has its name meanwhile.
-    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
-    let served = ServeFile::new(path).try_call(request).await;
-    drop(file);
-    let mut response = served
-        .map_err(|error| RequestFailure::from(Error::io("read the file", error)))?
-        .into_response();
-    if response.status() == StatusCode::RANGE_NOT_SATISFIABLE {
-        let message = "expected ranges of bytes that the file has";
-        let told = RequestFailure::new(response.status(), message).into_response();
-        let (head, body) = told.into_parts();
-        response.headers_mut().extend(head.headers);
-        *response.body_mut() = body;
-        return Ok(response);
-    }
-    let plain: String = name
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c))
-        .collect();
-    let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/octet-stream"),
-    );
-    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{plain}\"")) {
-        headers.insert(header::CONTENT_DISPOSITION, value);
-    }
-    Ok(response)
+    state.read_long(id, read).await.map(Reply)
 }

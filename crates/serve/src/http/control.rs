@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State as Shared;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -19,6 +18,7 @@ use utoipa::ToSchema;
 use super::extractors::{Body, InPath};
 use super::failure::{ErrorObject, RequestFailure};
 use super::params::LogPath;
+use super::reply::Reply;
 use super::state::ServerState;
 use crate::error::{Error, Result};
 use crate::logs::{LogFile, LogHandle, LogKind};
@@ -96,8 +96,8 @@ pub struct ChannelRequest {
 pub async fn state(
     Shared(state): Server,
     InPath(id): InPath<String>,
-) -> std::result::Result<Json<ControlState>, RequestFailure> {
-    state.read(id, |log, _| control_state(log)).await.map(Json)
+) -> std::result::Result<Reply<ControlState>, RequestFailure> {
+    state.read(id, |log, _| control_state(log)).await.map(Reply)
 }
 
 fn control_state(log: &LogHandle) -> Result<ControlState> {
@@ -141,7 +141,7 @@ pub async fn add_rules(
     Shared(state): Server,
     InPath(id): InPath<String>,
     Body(asked): Body<RulesRequest>,
-) -> std::result::Result<Json<ControlState>, RequestFailure> {
+) -> std::result::Result<Reply<ControlState>, RequestFailure> {
     allowed(&state)?;
     let change = move |log: &LogHandle, _: &Cancel| {
         let rules: Rules = asked.rules.parse().map_err(refused)?;
@@ -156,7 +156,7 @@ pub async fn add_rules(
         control.switch(&rules).map_err(refused)?;
         control_state(log)
     };
-    state.read(id, change).await.map(Json)
+    state.read(id, change).await.map(Reply)
 }
 
 /// Raises the level of a live timeline for short times, again and again, for a while.
@@ -167,7 +167,7 @@ pub async fn sample(
     Shared(state): Server,
     InPath(id): InPath<String>,
     Body(asked): Body<SampleRequest>,
-) -> std::result::Result<Json<ControlState>, RequestFailure> {
+) -> std::result::Result<Reply<ControlState>, RequestFailure> {
     allowed(&state)?;
     let duration = Duration::from_nanos(asked.duration_ns);
     if duration > LONGEST_SAMPLE {
@@ -190,7 +190,7 @@ pub async fn sample(
         // It ends a thread, which may be in a burst.
         let _ = spawn_blocking(move || drop(sampler)).await;
     });
-    Ok(Json(now))
+    Ok(Reply(now))
 }
 
 /// Switches a channel of a live timeline.
@@ -201,7 +201,7 @@ pub async fn switch_channel(
     Shared(state): Server,
     InPath(id): InPath<String>,
     Body(asked): Body<ChannelRequest>,
-) -> std::result::Result<Json<ControlState>, RequestFailure> {
+) -> std::result::Result<Reply<ControlState>, RequestFailure> {
     allowed(&state)?;
     let change = move |log: &LogHandle, _: &Cancel| {
         let ring = live(log)?;
@@ -216,7 +216,7 @@ pub async fn switch_channel(
         control.channel(&asked.name, asked.on).map_err(refused)?;
         control_state(log)
     };
-    state.read(id, change).await.map(Json)
+    state.read(id, change).await.map(Reply)
 }
 
 /// Copies a live timeline: the answer is a snapshot.

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use axum::Json;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::reply::Reply;
 use crate::error::Error;
 
 /// The answer to a request that failed.
@@ -53,6 +53,7 @@ impl From<Error> for RequestFailure {
     fn from(error: Error) -> RequestFailure {
         let status = match &error {
             Error::NoLog { .. } => StatusCode::NOT_FOUND,
+            Error::Busy { .. } => StatusCode::CONFLICT,
             Error::Request { .. } | Error::Query(_) => StatusCode::BAD_REQUEST,
             Error::Indexing { .. } | Error::NoRoom { .. } => StatusCode::SERVICE_UNAVAILABLE,
             Error::Io { reason, .. } if is_full(reason) => StatusCode::SERVICE_UNAVAILABLE,
@@ -80,7 +81,7 @@ impl IntoResponse for RequestFailure {
         };
         let mut response = (
             self.status,
-            Json(ErrorObject {
+            Reply(ErrorObject {
                 error: self.message,
             }),
         )

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State as Shared;
 
 use super::extractors::InPath;
 use super::failure::{ErrorObject, RequestFailure};
 use super::params::{FilterParams, LogPath, Params};
+use super::reply::Reply;
 use super::state::ServerState;
 use crate::error::{Error, Result};
 use crate::logs::LogHandle;
@@ -22,7 +22,7 @@ const MOST_LISTED: usize = 10_000;
 const BARS: usize = 5_000;
 const MOST_BARS: usize = 20_000;
 
-type Answer<T> = std::result::Result<Json<T>, RequestFailure>;
+type Answer<T> = std::result::Result<Reply<T>, RequestFailure>;
 
 fn asked(params: &Params) -> Result<DurationFilter> {
     Ok(DurationFilter {
@@ -57,7 +57,7 @@ pub async fn durations(
         columns: params.number("columns")?.unwrap_or(200),
     };
     let read = move |log: &LogHandle, cancel: &_| sum(&*log.version()?, &query, cancel);
-    state.measure(id, read).await.map(Json)
+    state.measure(id, read).await.map(Reply)
 }
 
 /// The durations of a range of time and of lengths, the longest first.
@@ -87,7 +87,7 @@ pub async fn duration_list(
         limit: limit.clamp(1, MOST_LISTED),
     };
     let read = move |log: &LogHandle, cancel: &_| list(&*log.version()?, &query, cancel);
-    state.measure(id, read).await.map(Json)
+    state.measure(id, read).await.map(Reply)
 }
 
 /// The spans that are open in a range of time, by thread or core: those of up to 10 seconds, or
@@ -125,8 +125,8 @@ pub async fn spans(
         let key = params.key(&query.query);
         let read =
             move |log: &LogHandle, cancel: &_| long_spans(&*log.version()?, &query, &key, cancel);
-        return state.read_long(id, read).await.map(Json);
+        return state.read_long(id, read).await.map(Reply);
     }
     let read = move |log: &LogHandle, cancel: &_| find(&*log.version()?, &query, cancel);
-    state.measure(id, read).await.map(Json)
+    state.measure(id, read).await.map(Reply)
 }

@@ -6,15 +6,16 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi};
 
-use super::{api, control, copies, latency, recordings, streams};
+use super::{api, changes, control, copies, files, latency, recordings, streams};
 
 /// The description.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "timeline serve",
-        description = "Reads timelines, snapshots and archives. Times in nanoseconds are texts, \
-            because browsers round numbers beyond 2^53."
+        description = "Reads timelines, snapshots and archives. Objects come in JSON, or in CBOR \
+            if that is what is accepted. In JSON, times in nanoseconds are texts, because browsers \
+            round numbers beyond 2^53; in CBOR they are numbers."
     ),
     paths(
         api::server,
@@ -29,7 +30,11 @@ use super::{api, control, copies, latency, recordings, streams};
         api::all_definitions,
         api::all_threads,
         api::all_unknown_names,
-        api::file,
+        files::file,
+        files::files,
+        files::one_file,
+        files::remove,
+        changes::changes,
         copies::archive,
         latency::durations,
         latency::duration_list,
@@ -71,9 +76,21 @@ impl Modify for Failures {
             }
         };
         for item in description.paths.paths.values_mut() {
-            add(&mut item.get);
-            add(&mut item.post);
-            add(&mut item.delete);
+            for operation in [&mut item.get, &mut item.post, &mut item.delete] {
+                add(operation);
+                operation.iter_mut().for_each(describe_cbor);
+            }
+        }
+    }
+}
+
+/// Says that each object comes in CBOR as well.
+fn describe_cbor(operation: &mut Operation) {
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && let Some(object) = response.content.get("application/json").cloned()
+        {
+            response.content.insert("application/cbor".into(), object);
         }
     }
 }

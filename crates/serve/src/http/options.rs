@@ -22,6 +22,8 @@ pub struct ServerOptions {
     pub access: ServerAccess,
     /// Whether requests may change the level and the channels of live timelines.
     pub allow_control: bool,
+    /// Whether requests may remove archives that nobody writes.
+    pub allow_removal: bool,
     /// What records the timelines of this machine, if somebody may ask for that. Then all timelines
     /// in shared memory are served beside the paths.
     pub agent: Option<Arc<Agent>>,

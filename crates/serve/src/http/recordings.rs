@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use axum::Json;
 use axum::extract::State as Shared;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -16,11 +15,12 @@ use utoipa::ToSchema;
 
 use super::extractors::{Body, InPath};
 use super::failure::{ErrorObject, RequestFailure};
+use super::reply::Reply;
 use super::state::ServerState;
 use crate::read::Moment;
 
 type Server = Shared<Arc<ServerState>>;
-type Answer<T> = Result<Json<T>, RequestFailure>;
+type Answer<T> = Result<Reply<T>, RequestFailure>;
 
 /// A recording to begin. It goes either to a file or to a store.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -141,7 +141,7 @@ pub async fn list(Shared(state): Server) -> Answer<RecordingList> {
         None => Vec::new(),
     };
     let recordings = all.into_iter().map(object).collect();
-    Ok(Json(RecordingList { recordings }))
+    Ok(Reply(RecordingList { recordings }))
 }
 
 /// Begins to record a timeline.
@@ -169,7 +169,7 @@ pub async fn begin(
         labels: order.labels.into_iter().collect(),
     };
     let begun = ask(&state, move |agent| agent.record(request)).await?;
-    Ok(Json(object(begun)))
+    Ok(Reply(object(begun)))
 }
 
 /// Stops a recording. What was logged by now is written.
@@ -178,5 +178,5 @@ pub async fn begin(
     responses((status = 200, body = RecordingObject), (status = 404, body = ErrorObject)))]
 pub async fn end(Shared(state): Server, InPath(number): InPath<u64>) -> Answer<RecordingObject> {
     let ended = ask(&state, move |agent| agent.end(number)).await?;
-    Ok(Json(object(ended)))
+    Ok(Reply(object(ended)))
 }

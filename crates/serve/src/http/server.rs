@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -24,8 +24,9 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 use super::failure::RequestFailure;
 use super::guard::{Hosts, guard};
 use super::options::{ServerAccess, ServerOptions};
+use super::reply::negotiate;
 use super::state::ServerState;
-use super::{api, control, copies, latency, openapi, page, recordings, streams};
+use super::{api, changes, control, copies, files, latency, openapi, page, recordings, streams};
 use crate::error::{Error, Result};
 use crate::logs::Logs;
 
@@ -197,7 +198,8 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
         .route("/api/server", get(api::server))
         .route("/api/openapi.json", get(openapi::describe))
         .route("/api/logs", get(api::logs))
-        .route("/api/logs/{log}", get(api::log))
+        .route("/api/changes", get(changes::changes))
+        .route("/api/logs/{log}", get(api::log).delete(files::remove))
         .route("/api/logs/{log}/lines", get(api::lines))
         .route("/api/logs/{log}/lines/{line}", get(api::line))
         .route("/api/logs/{log}/at", get(api::at))
@@ -209,7 +211,9 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
         .route("/api/logs/{log}/threads", get(api::all_threads))
         .route("/api/logs/{log}/unknown", get(api::all_unknown_names))
         .route("/api/logs/{log}/follow", get(streams::follow))
-        .route("/api/logs/{log}/file", get(api::file))
+        .route("/api/logs/{log}/file", get(files::file))
+        .route("/api/logs/{log}/files", get(files::files))
+        .route("/api/logs/{log}/files/{name}", get(files::one_file))
         .route("/api/logs/{log}/archive", get(copies::archive))
         .route("/api/logs/{log}/durations", get(latency::durations))
         .route(
@@ -235,10 +239,11 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
             RequestFailure::new(StatusCode::METHOD_NOT_ALLOWED, message)
         })
         .layer(RequestBodyTimeoutLayer::new(BODY))
-        // More effort would take longer than it saves, also on a slow network.
-        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state((state, hosts), guard))
+        .layer(from_fn(negotiate))
+        // More effort would take longer than it saves, also on a slow network.
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {

@@ -15,7 +15,7 @@ use super::followers::{FollowerMessage, Followers, Growth};
 use super::options::ServerOptions;
 use crate::error::Result;
 use crate::logs::{LogHandle, Logs};
-use crate::read::Cancel;
+use crate::read::{Cancel, TraceCache};
 
 /// Requests that read at once, searches, and those that measure durations. Others wait.
 const READS: usize = 8;
@@ -31,9 +31,12 @@ pub struct ServerState {
     /// The secrets of which a request must know one, if there are any.
     pub tokens: Vec<StoreToken>,
     pub allow_control: bool,
+    pub allow_removal: bool,
     /// What records the timelines of this machine.
     pub agent: Option<Arc<Agent>>,
     pub followers: Arc<Followers>,
+    /// What is known of archives that nobody has opened.
+    pub traces: TraceCache,
     reads: Arc<Semaphore>,
     /// Those that may read all of a log, and must not keep the others waiting.
     long_reads: Arc<Semaphore>,
@@ -48,8 +51,10 @@ impl ServerState {
             logs,
             tokens: options.access.tokens.clone(),
             allow_control: options.allow_control,
+            allow_removal: options.allow_removal,
             agent: options.agent.clone(),
             followers: Arc::default(),
+            traces: TraceCache::default(),
             reads: Arc::new(Semaphore::new(READS)),
             long_reads: Arc::new(Semaphore::new(LONG_READS)),
             searches: Arc::new(Semaphore::new(SEARCHES)),

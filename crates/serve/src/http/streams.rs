@@ -19,17 +19,17 @@ use super::state::ServerState;
 use crate::read::{Hits, Progress, SearchRequest, search};
 
 /// Parts of an answer that wait for a slow client. Behind them, the search waits.
-const WAITING: usize = 16;
+pub const WAITING: usize = 16;
 /// How long a search waits for a client that does not read.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Hits that are delivered, if nobody asked for more or fewer, and the most.
 const HITS: u64 = 100_000;
 const MOST_HITS: u64 = 10_000_000;
 
-type Stream = Sse<axum::response::sse::KeepAliveStream<Parts>>;
+pub type EventStream = Sse<axum::response::sse::KeepAliveStream<Parts>>;
 type Parts = ReceiverStream<std::result::Result<Event, Infallible>>;
 
-fn event(name: &str, data: &impl Serialize) -> Event {
+pub fn event(name: &str, data: &impl Serialize) -> Event {
     // All that is sent here can be written as JSON.
     let event = Event::default().event(name).json_data(data);
     event.unwrap_or_else(|_| Event::default().event("error"))
@@ -40,7 +40,7 @@ fn failed(message: &str) -> Event {
     event("error", &ErrorObject { error })
 }
 
-fn answer(receiver: Receiver<std::result::Result<Event, Infallible>>) -> Stream {
+pub fn answer(receiver: Receiver<std::result::Result<Event, Infallible>>) -> EventStream {
     Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default())
 }
 
@@ -68,7 +68,7 @@ pub async fn search_log(
     Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
     params: Params,
-) -> std::result::Result<Stream, RequestFailure> {
+) -> std::result::Result<EventStream, RequestFailure> {
     params.only(&["q", "regex", "case", "from", "limit"], true)?;
     let limit = params.number("limit")?.unwrap_or(HITS).min(MOST_HITS);
     let wanted = SearchRequest {
@@ -107,7 +107,7 @@ pub async fn search_log(
 pub async fn follow(
     Shared(state): Shared<Arc<ServerState>>,
     InPath(id): InPath<String>,
-) -> std::result::Result<Stream, RequestFailure> {
+) -> std::result::Result<EventStream, RequestFailure> {
     let mut told = state.follow(id).await?;
     let (sender, receiver) = channel(WAITING);
     tokio::spawn(async move {

@@ -4,7 +4,7 @@
 //! through no link (`containment`). A `log` is opened when somebody asks for it, and again when its
 //! files change; each time is a `version`, which does not change, of an archive in a `place`.
 //! `indexing` makes its index. `recording` makes an archive of a ring, so that everything that is
-//! read is an archive; `scratch` is where it lies.
+//! read is an archive; `scratch` is where it lies. `removal` removes files.
 
 mod containment;
 mod discovery;
@@ -12,6 +12,7 @@ mod indexing;
 mod log;
 mod place;
 mod recording;
+mod removal;
 mod roots;
 mod scratch;
 mod version;
@@ -115,6 +116,12 @@ impl Logs {
         Ok(log)
     }
 
+    /// Gives up a log that was removed, and looks anew which there are.
+    pub fn forget(&self, id: &str) {
+        self.lock().remove(id);
+        *self.listed.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Gives up what nobody has read for a while.
     pub fn forget_idle(&self) {
         self.lock().retain(|_, log| !log.is_idle());
@@ -139,7 +146,7 @@ mod tests {
         std::fs::write(&path, b"").unwrap();
         let id = path.display().to_string();
         for _ in 0..100 {
-            let logs = Logs::new(std::slice::from_ref(&path), &[]).unwrap();
+            let logs = Logs::new(std::slice::from_ref(&path), false, &[]).unwrap();
             let at_once = Barrier::new(4);
             let got: Vec<Arc<LogHandle>> = thread::scope(|scope| {
                 let ask = || {

@@ -1,7 +1,7 @@
 //! The places that are served, and the logs in them.
 
 use std::ffi::OsString;
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, DirEntry, File, Metadata};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -186,20 +186,18 @@ fn found(id: String, at: &Path, path: PathBuf) -> Option<LogSource> {
         },
     };
     let metadata = fs::metadata(at).ok();
-    let bytes = match &metadata {
+    let files = match &metadata {
         Some(metadata) if metadata.is_dir() => {
             let entries = fs::read_dir(at).ok()?.flatten();
-            let files = entries.filter_map(|entry| entry.metadata().ok());
-            Some(
-                files
-                    .filter(|file| file.is_file())
-                    .map(|file| file.len())
-                    .sum(),
-            )
+            let archives = entries.filter(|entry| has_archive_name(&entry.path()));
+            let files = archives.filter_map(|entry| entry.metadata().ok());
+            files.filter(Metadata::is_file).collect()
         }
-        other => other.as_ref().map(|metadata| metadata.len()),
+        other => Vec::from_iter(other.clone()),
     };
-    let modified = metadata.and_then(|metadata| metadata.modified().ok());
+    let bytes = metadata.map(|_| files.iter().map(Metadata::len).sum());
+    // When a file comes or goes, the directory changes; when it grows, the file does.
+    let modified = files.iter().filter_map(|file| file.modified().ok()).max();
     Some(LogSource {
         id,
         kind,

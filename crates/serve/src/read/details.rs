@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 use super::cancel::Cancel;
 use super::events::{EventObject, EventObjects};
 use super::lines::event_at;
+use super::nanos::{json_option, json_value};
 use crate::error::Result;
 use crate::logs::Version;
 
@@ -49,6 +50,7 @@ pub struct Details {
     /// The properties of an event that was imported from JSON, as they stood there; of an event of
     /// several lines, those of all. If a name has several values, the second is `name_2`.
     #[schema(value_type = Option<serde_json::Value>)]
+    #[serde(serialize_with = "json_option")]
     pub properties: Option<Box<RawValue>>,
     /// The machine it was recorded on, if an archive says so.
     pub host: Option<String>,
@@ -68,6 +70,7 @@ pub struct FieldValue {
     pub unit: Option<&'static str>,
     /// The value. A whole number beyond 2^53 is a text, because browsers would round it.
     #[schema(value_type = serde_json::Value)]
+    #[serde(serialize_with = "json_value")]
     pub value: Box<RawValue>,
     /// The value as the message shows it.
     pub shown: String,

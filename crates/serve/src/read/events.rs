@@ -1,5 +1,6 @@
 //! Events as objects of answers.
 
+use super::nanos::UnixNanos;
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -14,13 +15,14 @@ use utoipa::ToSchema;
 /// Bytes of a message in a list.
 const LONGEST: usize = 8 << 10;
 
-/// A time. Browsers round numbers of this size, so nanoseconds are a text.
+/// A time. Browsers round numbers of this size, so nanoseconds are a text; in CBOR, a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Moment {
     /// In RFC 3339 with nanoseconds, in UTC.
     pub time: String,
     /// In nanoseconds since 1970.
-    pub unix_ns: String,
+    #[schema(value_type = String)]
+    pub unix_ns: UnixNanos,
 }
 
 impl Moment {
@@ -28,7 +30,7 @@ impl Moment {
         let time = Timestamp::from_nanosecond(unix_nanos.into()).unwrap_or(Timestamp::MAX);
         Moment {
             time: time.strftime("%Y-%m-%dT%H:%M:%S.%9fZ").to_string(),
-            unix_ns: unix_nanos.to_string(),
+            unix_ns: UnixNanos(unix_nanos),
         }
     }
 }
@@ -44,7 +46,8 @@ pub struct EventObject {
     /// In RFC 3339 with nanoseconds, in UTC.
     pub time: Option<String>,
     /// In nanoseconds since 1970.
-    pub unix_ns: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub unix_ns: Option<UnixNanos>,
     /// The category of its definition.
     pub category: Option<String>,
     /// The priority of its definition.

@@ -5,8 +5,9 @@
 //! the events of an archive, which it visits by columns, by `names` that another version of the log
 //! has as well; `excerpt` makes an archive of wanted events. `tracks` and `overview` show these
 //! counts. `lacks` says what is missing. `latency` finds durations. `catalogue` lists definitions
-//! and threads. `unknown_names` says why nothing was found. `cancel` ends what takes long if nobody
-//! waits for it any more.
+//! and threads. `nanos` writes large numbers. `traces` says of archives whose they are.
+//! `unknown_names` says why nothing was found. `cancel` ends what takes long if nobody waits for it
+//! any more.
 
 mod by_time;
 mod cancel;
@@ -18,9 +19,11 @@ mod lacks;
 mod latency;
 mod lines;
 mod names;
+mod nanos;
 mod overview;
 mod search;
 mod summary;
+mod traces;
 mod tracks;
 mod unknown_names;
 
@@ -38,5 +41,6 @@ pub use latency::{
 pub use lines::{Lines, at as lines_at, range as lines_from};
 pub use overview::{Overview, overview};
 pub use search::{Hits, Progress, SearchRequest, search};
+pub use traces::{TraceCache, TraceObject};
 pub use tracks::{TrackQuery, Tracks, tracks};
 pub use unknown_names::{UnknownName, unknown_names};

@@ -13,6 +13,18 @@ pub struct TraceSession {
     pub has_ended: bool,
 }
 
+impl TraceSession {
+    /// Whether more may come: `receiving` while somebody writes the archive; `ended` if the sender
+    /// has said that it is complete; `broken off` if the sender, the store or the connection did.
+    pub fn state(&self, is_recorded: bool) -> &'static str {
+        match (is_recorded, self.has_ended) {
+            (true, _) => "receiving",
+            (false, true) => "ended",
+            (false, false) => "broken off",
+        }
+    }
+}
+
 /// The last session of each run.
 #[derive(Debug, Default)]
 pub struct Sessions {

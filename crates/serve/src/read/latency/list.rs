@@ -13,6 +13,7 @@ use crate::read::cancel::Cancel;
 use crate::read::catalogue::ThreadObject;
 use crate::read::events::Moment;
 use crate::read::names::{NameNumbers, NameTable};
+use crate::read::nanos::json_option;
 
 /// What is listed.
 #[derive(Debug, Clone)]
@@ -60,6 +61,7 @@ pub struct DurationObject {
     pub process: Option<String>,
     /// The value that both events share, if they are paired by one.
     #[schema(value_type = Option<serde_json::Value>)]
+    #[serde(serialize_with = "json_option")]
     pub key: Option<Box<RawValue>>,
     /// In how many other spans of its thread it lies, of those that were asked for.
     pub depth: usize,
