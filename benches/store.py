@@ -4,10 +4,12 @@
 Eight snapshots of a program are recorded at the same time by eight recorders: to files, to a store without encryption,
 and to a store with it. How many events a second all of them record together, and how much processor time recorders and
 store take for an event; median and quartiles over the repeats. Then how much memory a store takes for a thousand
-connections over which nothing comes, and a recorder while its store is away."""
+connections over which nothing comes, and a recorder while its store is away; how long a search of a trace takes from
+afar, beside one of its files; and how long it takes until a program logs after an agent was asked for it."""
 
 import argparse
 import contextlib
+import http.client
 import json
 import os
 import socket
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import zlib
 from pathlib import Path
 
@@ -43,10 +46,11 @@ class Store:
 
     def __init__(self, programs):
         self.folder = tempfile.TemporaryDirectory(dir=programs.outdir)
-        self.process = subprocess.Popen([programs.command, "store", self.folder.name, "--listen", "127.0.0.1:0"],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True)
+        self.process = subprocess.Popen([programs.command, "store", self.folder.name, "--listen", "127.0.0.1:0",
+                                         "--http", "127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
+        self.http = self.process.stdout.readline().strip().removeprefix("http://").rstrip("/")
         self.fingerprint = self.process.stderr.readline().strip().rsplit(" ", 1)[-1]
         if not self.fingerprint.startswith("sha256:"):
             raise Failed("timeline store: expected an address and a fingerprint")
@@ -218,8 +222,92 @@ def show_outage(figures):
     print(f"a recorder without its store: {most:.1f} MiB of its own, of which --buffer {buffer:.0f} MiB")
 
 
+def seconds(command):
+    """How long a command takes."""
+    began = time.perf_counter()
+    run(command, "timeline search", stderr=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def searching(programs, quick):
+    """Searches that find a little and much, of the files of a trace and from afar."""
+    rate, logged, repeats = (10_000, 0.2, 2) if quick else (400_000, 5, 15)
+    say(f"a program logs {rate:,} events a second for {logged} s, and is searched")
+    file = Path(programs.outdir) / "searched.timeline"
+    with logging(programs, rate, 60):
+        time.sleep(logged)
+        run([programs.command, "save", programs.name, file], "timeline save", stderr=subprocess.DEVNULL)
+    with Store(programs) as store:
+        run([programs.command, "record", "--once", file, "--to", store.address], "timeline record",
+            stderr=subprocess.DEVNULL)
+        trace = next(path for path in Path(store.folder.name).glob("*/*") if path.is_dir())
+        url = f"store://{store.http}/{trace.relative_to(store.folder.name)}"
+        run([programs.command, "index", trace], "timeline index", stderr=subprocess.DEVNULL)
+        newest = run([programs.command, "dump", "-n", "1", "--json", trace], "timeline dump")
+        message = json.loads(newest)["message"]
+        rows = []
+        for name, query in [("one event", ["-c", message]), ("a tenth of them", ["-E", "-c", "7\\)$"])]:
+            ways = {way: [seconds([programs.command, "search", *query[:-1], path, query[-1]]) for _ in range(repeats)]
+                    for way, path in [("file", trace), ("store", url)]}
+            rows.append({"what": name, **{way: spread(took) for way, took in ways.items()}})
+    return rows
+
+
+def show_searching(rows):
+    """The table of `searching`."""
+    print("\na search that finds    of files ms (quartiles)   from afar ms (quartiles)   ratio")
+    for row in rows:
+        (low, files, high), (least, afar, most) = ([1e3 * value for value in row[way]] for way in ["file", "store"])
+        print(f"{row['what']:<20} {files:10.1f} ({low:.1f}-{high:.1f})   {afar:14.1f} ({least:.1f}-{most:.1f})"
+              f"   {afar / files:8.2f}")
+
+
+def controlling(programs, quick):
+    """From a request to an agent until the program logs."""
+    repeats, took = (3 if quick else 50), []
+    say("an agent is asked to have a program log again")
+    with logging(programs, 20_000 if quick else 200_000, 600):
+        agent = subprocess.Popen([programs.command, "agent", "--listen", "127.0.0.1:0"], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            address = agent.stdout.readline().strip()
+            place = f"/api/logs/{urllib.parse.quote(programs.name, safe='')}/rules"
+            for _ in range(repeats):
+                switch(address, place, "error")
+                time.sleep(0.02)
+                began = time.time_ns()
+                switch(address, place, "all")
+                time.sleep(0.02)
+                first = run([programs.command, "dump", "--reverse", "-n", "1", "--json", "--since",
+                             f"@{began // 10**9}.{began % 10**9:09}", programs.name], "timeline dump",
+                            stderr=subprocess.DEVNULL)
+                took.append((int(json.loads(first)["unix_ns"]) - began) / 1e9)
+        finally:
+            agent.terminate()
+            agent.communicate()
+    return {"seconds": spread(took)}
+
+
+def switch(address, place, rules):
+    """Has an agent put rules in force."""
+    connection = http.client.HTTPConnection(address)
+    connection.request("POST", place, json.dumps({"rules": rules}), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    if answer.status != 200:
+        raise Failed(f"the agent answered {answer.status}: {answer.read()}")
+    answer.read()
+    connection.close()
+
+
+def show_controlling(figures):
+    """The figures of `controlling`."""
+    low, took, high = (1e3 * value for value in figures["seconds"])
+    print(f"\nfrom a request to an agent until the program logs: {took:.2f} ms ({low:.2f}-{high:.2f})")
+
+
 # What is measured: a name in the figures, how, and how it is shown.
-PARTS = [("recording", recording, show), ("silent", silent, show_silent), ("outage", outage, show_outage)]
+PARTS = [("recording", recording, show), ("silent", silent, show_silent), ("outage", outage, show_outage),
+         ("searching", searching, show_searching), ("controlling", controlling, show_controlling)]
 
 
 def main():

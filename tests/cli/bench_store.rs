@@ -35,8 +35,20 @@ fn recorders_and_a_store_are_measured() {
         &["connections", "plain_bytes", "tls_bytes"],
     );
     assert_positive(&found["outage"], &["buffer_bytes", "most_bytes"]);
+    let searching = found["searching"].as_array().unwrap();
+    assert_eq!(searching.len(), 2);
+    for row in searching {
+        assert_spread(row, "file");
+        assert_spread(row, "store");
+    }
+    assert_spread(&found["controlling"], "seconds");
     let tables = printed(said);
-    for row in ["store, TLS ", "a recorder without its store"] {
+    for row in [
+        "store, TLS ",
+        "a recorder without its store",
+        "one event ",
+        "from a request to an agent",
+    ] {
         let is_there = tables.lines().any(|line| line.starts_with(row));
         assert!(is_there, "{row}: {tables}");
     }

@@ -19,7 +19,7 @@ use crate::support::Name;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// All verbs but `help`, in the order of the help.
-pub const VERBS: [&str; 28] = [
+pub const VERBS: [&str; 29] = [
     "list",
     "info",
     "dump",
@@ -36,6 +36,7 @@ pub const VERBS: [&str; 28] = [
     "store",
     "agent",
     "remote",
+    "pin",
     "import",
     "export",
     "verify",

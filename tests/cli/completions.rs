@@ -129,7 +129,7 @@ fn shells_complete_live_names() {
 /// The verbs that take a name in shared memory.
 fn named() -> impl Iterator<Item = &'static str> {
     let others = [
-        "list", "import", "verify", "repair", "index", "store", "agent", "remote",
+        "list", "import", "verify", "repair", "index", "store", "agent", "remote", "pin",
     ];
     VERBS.into_iter().filter(move |verb| !others.contains(verb))
 }

@@ -106,12 +106,7 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         args[place + 1] = address;
         store
     });
-    let agent = (verb == "remote").then(|| {
-        let mut agent = Running::start(&["agent", "--listen", "127.0.0.1:0"]);
-        let lines = agent.stdout_until("an address", |lines| !lines.is_empty());
-        args[1].clone_from(&lines[0]);
-        agent
-    });
+    let other = other_side(verb, &mut args, directory.path());
     if ["serve", "store", "agent"].contains(&verb) {
         listen_elsewhere(&mut args);
     }
@@ -123,7 +118,28 @@ fn run_example(verb: &str, number: usize, example: &[String]) {
         return finish_example(&args, directory.path(), || {});
     }
     finish_example(&args, directory.path(), || tl.log(events.sum, [1, 2, 3]));
-    drop((store, agent));
+    drop((store, other));
+}
+
+/// The agent that is asked, or the store whose certificate is to be believed.
+fn other_side(verb: &str, args: &mut Vec<String>, directory: &Path) -> Option<Running> {
+    match verb {
+        "remote" => {
+            let mut agent = Running::start(&["agent", "--listen", "127.0.0.1:0"]);
+            let lines = agent.stdout_until("an address", |lines| !lines.is_empty());
+            args[1].clone_from(&lines[0]);
+            Some(agent)
+        }
+        "pin" => {
+            let (mut store, address) = receiving(&directory.join("traces"), "127.0.0.1:0");
+            let said = store.stderr_until("a certificate", |lines| !lines.is_empty());
+            let fingerprint = said[0].rsplit(' ').next().unwrap();
+            // Nobody is there to be asked.
+            args.splice(1.., [address, fingerprint.to_owned()]);
+            Some(store)
+        }
+        _ => None,
+    }
 }
 
 /// Others may listen on the ports of the examples.
@@ -148,6 +164,7 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let out = directory.join("out");
     let file = fs::File::create(&out).unwrap();
     let mut command = command(&args);
+    command.env("XDG_CONFIG_HOME", directory);
     if args[0] == "serve" {
         // No browser of the person who tests is opened.
         command.env("PATH", directory);

@@ -14,8 +14,8 @@ use crate::pager::Pager;
 use crate::verb::Verb;
 use crate::{
     agent, channel, demo, dump, events, export, generate, histogram, import, index, info, list,
-    outliers, output, priority, record, remote, repair, rm, sample, save, search, serve, stats,
-    store, style, tail, verify, watch,
+    outliers, output, pin, priority, record, remote, repair, rm, sample, save, search, serve,
+    stats, store, style, tail, verify, watch,
 };
 
 /// The place in the help of options that all verbs have: behind those of the verb.
@@ -95,6 +95,7 @@ verbs! {
     Store(store::Args),
     Agent(Box<agent::Args>),
     Remote(Box<remote::Args>),
+    Pin(pin::Args),
     Import(import::Args),
     Export(export::Args),
     Verify(verify::Args),

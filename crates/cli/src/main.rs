@@ -5,9 +5,9 @@
 //! command.rs has the command line, verb.rs says what a verb is, and args.rs and filters.rs have
 //! arguments of several verbs; durations/ those of spans, and access.rs knows stores. Each verb has
 //! a file or a folder: list.rs, info/, dump/, tail/, search/, index.rs, stats.rs, events.rs,
-//! histogram/, outliers/, serve.rs, save.rs, record/, store.rs, agent.rs, remote.rs, import/,
-//! export.rs, verify.rs, repair.rs, priority.rs (with `enable` and `disable`), channel.rs,
-//! sample.rs, watch/, rm.rs, demo/; generate/ makes man pages and completions.
+//! histogram/, outliers/, serve.rs, save.rs, record/, store.rs, agent.rs, remote.rs, pin.rs,
+//! pin.rs, import/, export.rs, verify.rs, repair.rs, priority.rs (with `enable` and `disable`),
+//! channel.rs, sample.rs, watch/, rm.rs, demo/; generate/ makes man pages and completions.
 //!
 //! Finding what a verb is about: target.rs, fetch.rs (traces of stores), waiting.rs, restart.rs,
 //! growth.rs, indexing.rs, recovery.rs; trust.rs and raised_level.rs are for verbs that change
@@ -49,6 +49,7 @@ mod output;
 mod output_file;
 mod pager;
 mod permission;
+mod pin;
 mod priority;
 mod raised_level;
 mod record;

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use crate::tls::StoreTrust;
+use crate::tls::{self, Fingerprint, StoreTrust};
 use crate::transport::Transport;
 
 /// Listens on an address, or takes the socket that somebody else has bound.
@@ -35,6 +35,14 @@ pub fn connect(address: &str, trust: &StoreTrust) -> io::Result<Transport> {
         None => Transport::Plain(socket),
         Some(client) => Transport::Tls(Box::new(client.connect(socket, ANSWER)?)),
     })
+}
+
+/// The certificate that the other side of an address shows. It is believed by nothing.
+///
+/// # Errors
+/// Those of [`connect`].
+pub fn shown_certificate(address: &str) -> io::Result<Fingerprint> {
+    tls::client_of_none(address).shown(socket(address)?, ANSWER)
 }
 
 fn socket(address: &str) -> io::Result<TcpStream> {

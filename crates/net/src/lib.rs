@@ -19,7 +19,7 @@ mod token;
 mod transport;
 
 pub use address::{AGENT_PORT, HTTP_PORT, PORT, to_connect_to, to_listen_on};
-pub use connect::{connect, listen};
+pub use connect::{connect, listen, shown_certificate};
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
 pub use message::{Ack, Beat, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};

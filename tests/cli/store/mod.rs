@@ -7,6 +7,7 @@ mod cuts;
 mod encryption;
 mod hosts;
 mod limits;
+mod pin;
 pub mod place;
 mod proxy;
 mod reading;

@@ -32,6 +32,20 @@ impl TlsClient {
         }
     }
 
+    /// The certificate that the other side shows over a connection that waits.
+    ///
+    /// # Errors
+    /// Those of the connection, if it shows none.
+    pub fn shown(self, socket: TcpStream, most: Duration) -> io::Result<Fingerprint> {
+        let shown = self.pin.as_ref().map(|(_, shown)| Arc::clone(shown));
+        let connected = self.connect(socket, most);
+        match (shown.and_then(|shown| shown.get().copied()), connected) {
+            (Some(shown), _) => Ok(shown),
+            (None, Err(error)) => Err(error),
+            (None, Ok(_)) => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
     /// Shakes hands over a connection that waits.
     ///
     /// # Errors
@@ -93,8 +107,8 @@ fn told(error: rustls::Error, pin: Option<&Pin>, address: &str) -> io::Error {
             });
             format!(
                 "the store shows the certificate {shown}, which is not known here; if it printed \
-                 the same one, say --fingerprint {shown}, or put the line '{address} {shown}' into \
-                 {file}"
+                 the same one, `timeline pin {address} {shown}` puts it into {file}; recorders \
+                 take --fingerprint as well"
             )
         }
         (_, rustls::Error::InvalidMessage(_)) => {

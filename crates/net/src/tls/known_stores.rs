@@ -1,8 +1,9 @@
 //! Knows the certificates of stores, as ssh knows the keys of hosts.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use timeline::internal::variable;
@@ -41,6 +42,38 @@ impl KnownStores {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Adds a line for the store at an address. The file is made if it is not there, for this user
+    /// alone.
+    ///
+    /// # Errors
+    /// Those of writing; those of [`KnownStores::fingerprint`].
+    pub fn add(&self, address: &str, fingerprint: Fingerprint) -> io::Result<()> {
+        // A line behind one that makes no sense would not help.
+        self.fingerprint(address)?;
+        if let Some(folder) = self.0.parent() {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        let mut options = File::options();
+        let mut file = options
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.0)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        file.write_all(format!("{end}{address} {fingerprint}\n").as_bytes())?;
+        file.sync_all()
     }
 
     /// The certificate of the store at an address, if the file names one. The last line counts. A
@@ -112,6 +145,25 @@ fn place(address: &str) -> (String, Option<u16>) {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn a_store_is_added_at_the_end() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let known = KnownStores::at(&folder.path().join("new/timeline/stores"));
+        let (old, new) = (Fingerprint::of(b"old"), Fingerprint::of(b"new"));
+        known.add("db1:1980", old).unwrap();
+        assert_eq!(
+            known.path().metadata().unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        fs::write(known.path(), format!("db1:1980 {old}")).unwrap();
+        known.add("db1:1980", new).unwrap();
+        assert_eq!(known.fingerprint("db1:1980").unwrap(), Some(new));
+        fs::write(known.path(), "nonsense\n").unwrap();
+        assert!(known.add("db1:1980", new).is_err());
+        assert_eq!(fs::read_to_string(known.path()).unwrap(), "nonsense\n");
+    }
 
     #[test]
     fn the_last_line_of_an_address_counts() {

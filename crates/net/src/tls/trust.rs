@@ -72,21 +72,13 @@ impl StoreTrust {
     /// # Errors
     /// Those of reading the file of known stores.
     pub(crate) fn client(&self, address: &str, to: IpAddr) -> std::io::Result<Option<TlsClient>> {
-        let provider = Arc::new(ring::default_provider());
-        let pinned = |expected| {
-            let verifier = PinVerifier::new(expected, Arc::clone(&provider));
-            let shown = Arc::clone(&verifier.shown);
-            let config = config(&provider)
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(verifier))
-                .with_no_client_auth();
-            TlsClient::new(config, address, Some((expected, shown)))
-        };
+        let pinned = |expected| pinned(address, expected);
         Ok(match self {
             StoreTrust::Nothing => None,
             StoreTrust::Fingerprint(expected) => Some(pinned(Some(*expected))),
             StoreTrust::Authority(roots) => {
-                let config = config(&provider).with_root_certificates(Arc::clone(roots));
+                let config = config(&Arc::new(ring::default_provider()))
+                    .with_root_certificates(Arc::clone(roots));
                 Some(TlsClient::new(config.with_no_client_auth(), address, None))
             }
             StoreTrust::KnownStores => {
@@ -99,6 +91,18 @@ impl StoreTrust {
             }
         })
     }
+}
+
+/// What encrypts a connection to an address, if the certificate with this fingerprint is shown.
+pub(super) fn pinned(address: &str, expected: Option<Fingerprint>) -> TlsClient {
+    let provider = Arc::new(ring::default_provider());
+    let verifier = PinVerifier::new(expected, Arc::clone(&provider));
+    let shown = Arc::clone(&verifier.shown);
+    let config = config(&provider)
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    TlsClient::new(config, address, Some((expected, shown)))
 }
 
 type ConfigBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;
