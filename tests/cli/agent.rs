@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -120,7 +122,17 @@ fn what_makes_no_sense_is_told() {
         (
             &["record", "/none-such", "--file", "x"],
             1,
-            "no timeline at /none-such",
+            "there is no timeline",
+        ),
+        (
+            &["record", "/etc/passwd", "--file", "x"],
+            1,
+            "there is no timeline",
+        ),
+        (
+            &["record", name, "--file", "x", "--label", "a=\u{1b}"],
+            1,
+            "expected labels",
         ),
         (&["record", name, "--to", "a b"], 1, "expected a host"),
         (&["stop", "17"], 1, "there is no recording 17"),
@@ -141,10 +153,13 @@ fn what_makes_no_sense_is_told() {
     assert!(told.contains(&format!("cannot ask {host}")), "{told}");
     for (args, expected) in [
         (&["--listen", "0.0.0.0:0"][..], "everybody who can connect"),
-        (&["--token-file", "x"], "add --to HOST"),
+        (
+            &["--client-tokens", "/nonexistent"],
+            "cannot use the tokens",
+        ),
     ] {
         let ran = run(&[&["agent"], args].concat());
-        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.code != Some(0), "{ran:?}");
         assert!(ran.stderr.contains(expected), "{ran:?}");
     }
 }
@@ -254,6 +269,56 @@ fn a_fleet_is_sent_as_it_comes_and_goes() {
 }
 
 #[test]
+fn what_fires_is_told_and_nothing_else() {
+    let mut program = Program::new("watched", 1 << 12);
+    let name = program.name.path().to_owned();
+    let (agent, host) = answering(&[]);
+    let when = ["--when", "event test.number where n > 100"];
+    let words = [
+        &["remote", &host, "watch", &name, "--cooldown", "0s"][..],
+        &when,
+    ]
+    .concat();
+    let stop = AtomicBool::new(false);
+    let (plain, json) = std::thread::scope(|scope| {
+        // It looks from the moment on at which it has begun, whenever that is.
+        scope.spawn(|| {
+            // Relaxed: nothing else is told by it.
+            while !stop.load(Ordering::Relaxed) {
+                program.log(1);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let mut watch = Running::start(&words);
+        let plain = watch.stdout_until("two firings", |lines| lines.len() > 1);
+        watch.signal(Signal::SIGINT);
+        watch.finish();
+        let once = ["-n", "1", "--json"];
+        let (json, _) = Running::start(&[&words[..], &once].concat()).succeed();
+        stop.store(true, Ordering::Relaxed);
+        (plain, json)
+    });
+    let is_meant = |line: &String| line.contains("event test.number where n > 100");
+    assert!(plain.iter().all(is_meant), "{plain:?}");
+    assert!(!plain.iter().any(|line| line.contains("n(5)")), "{plain:?}");
+    assert_eq!(json.len(), 1, "{json:?}");
+    let fired: Value = serde_json::from_str(&json[0]).unwrap();
+    assert!(fired.is_object(), "{fired}");
+    for (when, told) in [
+        (&["--when", "span"][..], "when: "),
+        (
+            &["--when", "event a.b", "--cooldown", "1s --then=exec"],
+            "expected cooldown",
+        ),
+        (&[], "needs --when"),
+    ] {
+        let ran = run(&[&["remote", &host, "watch", &name][..], when].concat());
+        assert!(ran.code != Some(0) && ran.stderr.contains(told), "{ran:?}");
+    }
+    end(agent);
+}
+
+#[test]
 fn a_client_must_know_a_token() {
     use std::os::unix::fs::PermissionsExt;
     let program = Program::new("guarded", 1024);
@@ -265,7 +330,7 @@ fn a_client_must_know_a_token() {
     let tokens = tokens.display().to_string();
     let (mut agent, host) = answering(&[&kept, "--client-tokens", &tokens]);
     let told = fail(&["remote", &host, "list"]);
-    assert!(told.contains("expected a token"), "{told}");
+    assert!(told.contains("says: expected a"), "{told}");
     let said = agent.stderr_until("a certificate", |lines| !lines.is_empty());
     let fingerprint = said[0].rsplit(' ').next().unwrap().to_owned();
     let with = |token: &str, more: &[&str]| {
@@ -289,6 +354,51 @@ fn a_client_must_know_a_token() {
         "{refused:?}"
     );
     end(agent);
+}
+
+/// An agent acts for its user, so nobody else on the machine is answered.
+#[test]
+fn without_tokens_only_clients_of_the_same_user_are_answered() {
+    let program = Program::new("own", 1024);
+    let (agent, host) = answering(&[]);
+    let listed = succeed(&["remote", &host, "list"]).stdout;
+    assert!(listed.contains(program.name.path()), "{listed}");
+    let folder = tempfile::tempdir().unwrap();
+    let mut other = crate::command::command(&["remote", &host, "list"]);
+    // As somebody else, who cannot read the file.
+    other.env("XDG_CONFIG_HOME", folder.path());
+    let refused = Ran::new(other.output().unwrap());
+    assert!(
+        refused.stderr.contains("says: expected a token"),
+        "{refused:?}"
+    );
+    let mut dump =
+        crate::command::command(&["dump", &format!("store://{host}/{}", program.name.path())]);
+    dump.env("XDG_CONFIG_HOME", folder.path());
+    assert_eq!(Ran::new(dump.output().unwrap()).code, Some(1));
+    end(agent);
+}
+
+#[test]
+fn what_keeps_an_agent_from_sending_is_told() {
+    let mut program = Program::new("troubled", 1024);
+    program.log(1);
+    let pattern = program.name.path().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let (store, address) = receiving(folder.path(), &own_address());
+    store.signal(Signal::SIGKILL);
+    store.finish();
+    let (mut agent, _) = answering(&["--to", &address, "--match", &pattern]);
+    let told = |word: &'static str| move |lines: &[String]| lines.iter().any(|l| l.contains(word));
+    agent.stderr_until("the trouble", told("refused"));
+    let (store, _) = receiving(folder.path(), &address);
+    agent.stderr_until("the end of it", told("goes on"));
+    // Its program is killed: all is sent, and it is told so.
+    drop(program);
+    agent.stderr_until("the end", told("is complete"));
+    end(agent);
+    store.signal(Signal::SIGTERM);
+    store.succeed();
 }
 
 #[test]

@@ -100,6 +100,11 @@ pub fn thread_name() -> String {
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_timeline"));
     command.args(args).env("TZ", "UTC").stdin(Stdio::null());
+    // Not that of the person who tests.
+    command.env(
+        "XDG_CONFIG_HOME",
+        concat!(env!("CARGO_TARGET_TMPDIR"), "/config"),
+    );
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
         command.env_remove(variable);
     }

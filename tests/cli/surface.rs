@@ -164,7 +164,9 @@ fn finish_example(args: &[String], directory: &Path, keep_busy: impl Fn()) {
     let out = directory.join("out");
     let file = fs::File::create(&out).unwrap();
     let mut command = command(&args);
-    command.env("XDG_CONFIG_HOME", directory);
+    if args[0] == "pin" {
+        command.env("XDG_CONFIG_HOME", directory);
+    }
     if args[0] == "serve" {
         // No browser of the person who tests is opened.
         command.env("PATH", directory);

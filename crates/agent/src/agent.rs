@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use timeline_net::{StoreToken, StoreTrust};
+
 use crate::error::{Error, Result};
 use crate::fleet::{FleetOptions, SentRuns, new_recordings};
 use crate::recording::{HostRecording, RecordingRequest, RecordingState, options_of};
@@ -22,6 +24,8 @@ const OFTEN: Duration = Duration::from_millis(200);
 pub struct AgentOptions {
     /// The directory for files. Without it, none are written.
     pub folder: Option<PathBuf>,
+    /// By what stores are known to which somebody else has it send, and the token for them.
+    pub access: (StoreTrust, Option<StoreToken>),
     /// What is sent without being asked for.
     pub fleet: Option<FleetOptions>,
     /// Is told what happens, a line each.
@@ -96,6 +100,12 @@ impl Agent {
                     sent.note(name);
                 }
                 self.say(format_args!("recording {number} of {name} is complete"));
+            } else if let Some(trouble) = recording.news() {
+                let name = &recording.request.timeline;
+                match trouble.is_empty() {
+                    true => self.say(format_args!("recording {number} of {name} goes on")),
+                    false => self.say(format_args!("recording {number} of {name}: {trouble}")),
+                }
             }
         }
         if let Some(fleet) = &self.options.fleet {
@@ -127,7 +137,16 @@ impl Agent {
     /// # Errors
     /// `FileName`, `NoFolder`, `TooMany`, `Timeline`, `Worker`.
     pub fn record(&self, request: RecordingRequest) -> Result<RecordingState> {
+        // Any other path would be opened with the rights of the agent.
+        let names = timeline::names()?;
+        if !names.contains(&request.timeline) {
+            let name = request.timeline;
+            return Err(Error::NoTimeline { name });
+        }
+        check_labels(&request.labels)?;
+        let (trust, token) = self.options.access.clone();
         let options = options_of(&request, self.options.folder.as_deref())?;
+        let options = options.access(trust, token);
         let running = |state: &AgentState| {
             let recordings = state.recordings.values();
             recordings.filter(|one| one.is_running()).count()
@@ -180,6 +199,17 @@ impl Agent {
 
     fn state(&self) -> MutexGuard<'_, AgentState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Refuses labels that no command line takes.
+fn check_labels(labels: &[(String, String)]) -> Result<()> {
+    let is_plain = |text: &String| !text.chars().any(char::is_control);
+    let is_good =
+        |(name, value): &(String, String)| !name.is_empty() && is_plain(name) && is_plain(value);
+    match labels.iter().find(|label| !is_good(label)) {
+        Some((name, _)) => Err(Error::Label { name: name.clone() }),
+        None => Ok(()),
     }
 }
 

@@ -18,6 +18,20 @@ pub enum Error {
         why: &'static str,
     },
 
+    /// There is no timeline of this name in shared memory.
+    #[error("there is no timeline {name:?} in shared memory")]
+    NoTimeline {
+        /// The name.
+        name: String,
+    },
+
+    /// A label that makes no sense.
+    #[error("expected labels with names, and without control characters, got {name:?}")]
+    Label {
+        /// Its name.
+        name: String,
+    },
+
     /// The agent has no directory for files.
     #[error("this agent writes no files; start it with --dir DIR, or record to a store")]
     NoFolder,

@@ -6,7 +6,7 @@ use timeline::internal::matches_pattern;
 use timeline::{Attached, is_former};
 use timeline_worker::WorkerOptions;
 
-use crate::recording::{HostRecording, RecordingRequest, RecordingTarget, run_of};
+use crate::recording::{HostRecording, RecordingRequest, RecordingTarget, is_used, run_of};
 
 /// Which timelines are sent without being asked for, and where to.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl SentRuns {
         let info = at.info();
         let now = (run_of(at), info.entries_written);
         let is_stopped = self.stopped.get(name) == Some(&now.0);
-        !is_stopped && (self.sent.get(name) != Some(&now) || !info.writers.is_empty())
+        !is_stopped && (self.sent.get(name) != Some(&now) || is_used(name))
     }
 }
 

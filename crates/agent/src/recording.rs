@@ -89,6 +89,8 @@ pub struct HostRecording {
     /// When it is looked next whether everything is written, and the pause before.
     next: Instant,
     pause: Duration,
+    /// What was said to fail last.
+    told: Option<String>,
     work: RecordingWork,
 }
 
@@ -116,6 +118,7 @@ impl HostRecording {
             at,
             next: Instant::now(),
             pause: MOMENT,
+            told: None,
             work: RecordingWork::Running(worker),
         })
     }
@@ -139,7 +142,7 @@ impl HostRecording {
         if Instant::now() < self.next {
             return false;
         }
-        let is_done = self.at.info().writers.is_empty() || self.at.replaced();
+        let is_done = self.at.replaced() || !is_used(&self.request.timeline);
         // What was logged before the writer was looked for is in the ring.
         if !is_done || !worker.flush(MOMENT).unwrap_or(true) {
             // A store may be away for hours.
@@ -152,6 +155,19 @@ impl HostRecording {
             return false;
         }
         self.stop()
+    }
+
+    /// What fails at present, if that was not told yet; an empty text if it is over.
+    pub fn news(&mut self) -> Option<String> {
+        let RecordingWork::Running(worker) = &self.work else {
+            return None;
+        };
+        let now = worker.trouble().ok()?;
+        if now == self.told {
+            return None;
+        }
+        self.told.clone_from(&now);
+        Some(now.unwrap_or_default())
     }
 
     /// Ends it. Returns whether it ran.
@@ -198,6 +214,11 @@ impl HostRecording {
             trouble,
         }
     }
+}
+
+/// Whether a process that lives writes to the timeline of this name.
+pub fn is_used(name: &str) -> bool {
+    timeline::users(name).is_ok_and(|users| !users.is_empty())
 }
 
 /// Identifies the run of a program that a timeline is of.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use timeline_net::{Fingerprint, StoreToken, StoreTrust};
+use timeline_net::{Fingerprint, KnownStores, StoreToken, StoreTrust, is_here};
 
 use crate::failure::{Failure, Result};
 
@@ -55,6 +55,11 @@ impl Access {
         })
     }
 
+    /// The file with the token, if one was named.
+    pub fn token_file(&self) -> Option<&Path> {
+        self.token_file.as_deref()
+    }
+
     /// By what the store knows this side: the first of the tokens in the file.
     ///
     /// # Errors
@@ -77,4 +82,48 @@ pub fn tokens(file: Option<&Path>) -> Result<Vec<StoreToken>> {
     }
     let token = StoreToken::from_environment().map_err(Failure::Message)?;
     Ok(token.into_iter().collect())
+}
+
+/// The token by which the agent of this user and its clients on this machine know each other. It is
+/// made if there is none.
+///
+/// # Errors
+/// If it cannot be written or read.
+pub fn own_token() -> Result<StoreToken> {
+    let path = own_token_file().ok_or_else(|| {
+        Failure::Message("expected HOME or XDG_CONFIG_HOME to be set, neither is".into())
+    })?;
+    let failed = |error| {
+        let path = path.display();
+        Failure::Message(format!("cannot keep a token in {path}: {error}"))
+    };
+    if !path.exists() {
+        StoreToken::random()
+            .and_then(|token| token.keep(&path))
+            .map_err(failed)?;
+    }
+    let tokens = StoreToken::read_file(&path).map_err(failed)?;
+    tokens
+        .into_iter()
+        .next()
+        .ok_or_else(|| failed(std::io::ErrorKind::InvalidData.into()))
+}
+
+/// The token for a host: the one that was given, that of the environment, or on this machine that
+/// of the agent of this user.
+///
+/// # Errors
+/// If it makes no sense.
+pub fn token_for(address: &str, given: Option<&Path>) -> Result<Option<StoreToken>> {
+    let token = tokens(given)?.into_iter().next();
+    if token.is_some() || !is_here(address) {
+        return Ok(token);
+    }
+    let own = own_token_file().and_then(|path| StoreToken::read_file(&path).ok());
+    Ok(own.and_then(|tokens| tokens.into_iter().next()))
+}
+
+fn own_token_file() -> Option<PathBuf> {
+    let known = KnownStores::of_user()?;
+    Some(known.path().with_file_name("agent.token"))
 }

@@ -12,7 +12,7 @@ use timeline_serve::{Error, Server, ServerAccess, ServerOptions};
 use timeline_store::{CertificateFiles, StoreCertificate};
 use timeline_worker::WorkerOptions;
 
-use crate::access::{Access, tokens};
+use crate::access::{Access, own_token, tokens};
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::output;
@@ -36,8 +36,9 @@ const PORTS: u16 = 16;
 /// a process for a machine, however many programs it has.
 ///
 /// It sees the timelines that its user may read, and changes those that its user may change. Unless
-/// --listen says so, only this machine can connect. Connections of others are encrypted, and must
-/// show a token; the agent keeps its certificate in DIR, or gets one by --certificate.
+/// --listen says so, only this machine can connect, and only clients of the same user are answered.
+/// Connections of others are encrypted, and must show a token; the agent keeps its certificate in
+/// DIR, or gets one by --certificate.
 #[derive(clap::Args)]
 pub struct Args {
     /// The directory for what is recorded to files. Without it, nothing is written on this machine
@@ -54,8 +55,8 @@ pub struct Args {
     )]
     listen: SocketAddr,
 
-    /// The tokens of which a client must know one, a line each; otherwise that in the variable
-    /// TIMELINE_TOKEN
+    /// The tokens of which a client must know one, a line each. Without it, clients must be of this
+    /// user: the agent makes a token in ~/.config/timeline/agent.token, which they read as well
     #[arg(long, value_name = "FILE")]
     client_tokens: Option<PathBuf>,
 
@@ -111,19 +112,23 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
-    let tokens = tokens(args.client_tokens.as_deref())?;
-    if !args.listen.ip().is_loopback() && tokens.is_empty() {
-        return Err(Failure::misuse(format!(
-            "everybody who can connect to {} could read and change all; say --client-tokens FILE \
-             ((umask 077; openssl rand -hex 16 > FILE) makes one)",
-            args.listen
-        )));
-    }
+    let tokens = match &args.client_tokens {
+        Some(_) => tokens(args.client_tokens.as_deref())?,
+        None if args.listen.ip().is_loopback() => vec![own_token()?],
+        None => {
+            return Err(Failure::misuse(format!(
+                "everybody who can connect to {} could read and change all; say --client-tokens \
+                 FILE ((umask 077; openssl rand -hex 16 > FILE) makes one)",
+                args.listen
+            )));
+        }
+    };
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
     let certificate = certificate(args)?;
     let agent = Arc::new(Agent::new(AgentOptions {
         folder: args.folder.clone(),
+        access: (args.access.trust()?, args.access.token()?),
         fleet: fleet(args)?,
         log: Arc::new(|line| output::say(printable(line))),
     }));
@@ -139,6 +144,7 @@ fn run(args: &Args) -> Result {
         allow_control: true,
         allow_removal: false,
         agent: Some(Arc::clone(&agent)),
+        command: Some(std::env::current_exe()?),
         executables: Vec::new(),
     };
     let server = bound(options)?;
@@ -195,11 +201,6 @@ fn make_folder(folder: &PathBuf) -> Result {
 /// What is sent without being asked for.
 fn fleet(args: &Args) -> Result<Option<FleetOptions>> {
     let Some(store) = &args.to else {
-        if args.access.is_given() {
-            let message = "--fingerprint, --ca, --token-file and --insecure are about a store; \
-                           add --to HOST";
-            return Err(Failure::misuse(message));
-        }
         return Ok(None);
     };
     let options = WorkerOptions::to_store(store)?;

@@ -10,10 +10,11 @@ use std::thread;
 use nix::fcntl::{Flock, FlockArg};
 use serde::Deserialize;
 use timeline::dump::printable;
-use timeline_client::{Client, ClientOptions, Method, TRACE_SCHEME, TraceUrl, place_of};
-use timeline_net::{StoreToken, StoreTrust};
+use timeline_client::{Client, ClientOptions, TRACE_SCHEME, TraceUrl, place_of};
+use timeline_net::StoreTrust;
 use timeline_search::Query;
 
+use crate::access::token_for;
 use crate::failure::{Failure, Result};
 use crate::format::things;
 
@@ -100,7 +101,7 @@ fn client(address: &str) -> Result<Client> {
     Ok(Client::new(ClientOptions {
         address: address.into(),
         trust: StoreTrust::KnownStores,
-        token: StoreToken::from_environment().map_err(Failure::Message)?,
+        token: token_for(address, None)?,
     }))
 }
 
@@ -119,7 +120,7 @@ fn copy(
     file: &mut File,
 ) -> Result {
     let mut out = io::BufWriter::new(&mut *file);
-    let answer = client.bytes(Method::GET, place, parameters);
+    let answer = client.bytes(place, parameters);
     answer
         .and_then(|mut bytes| bytes.copy(&mut out, |_| true))
         .map_err(told)?;
@@ -141,9 +142,12 @@ pub fn intact() -> Result {
 /// a recorder locks it, so that whoever reads it waits for more.
 fn copy_growing(client: &Client, place: &str, file: &mut File, path: &str) -> Result {
     let follow = [("follow", String::from("true"))];
-    let mut bytes = client.bytes(Method::GET, place, &follow).map_err(told)?;
+    let mut bytes = client.bytes(place, &follow).map_err(told)?;
     let begun = bytes.begun().unwrap_or(0);
     bytes.copy(file, |copied| copied < begun).map_err(told)?;
+    if !bytes.grows() {
+        return Ok(());
+    }
     let mut file = file.try_clone().map_err(failed)?;
     let held = File::open(path).map_err(failed)?;
     let held = Flock::lock(held, FlockArg::LockExclusiveNonblock);

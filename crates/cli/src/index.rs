@@ -108,6 +108,7 @@ fn open(args: &Args) -> Result<Archive> {
         ));
     }
     let target = Target::named(args.path.clone());
+    target.refuse_trace()?;
     match target.open(Extent::Whole)?.into_holder() {
         Holder::Archive(archive) => Ok(*archive),
         Holder::Ring(_) => Err(Failure::Message(format!(

@@ -9,10 +9,10 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use timeline::dump::printable;
-use timeline_client::{Client, ClientOptions, Method, place_of};
+use timeline_client::{Client, ClientOptions, place_of};
 use timeline_net::{AGENT_PORT, to_connect_to};
 
-use crate::access::Access;
+use crate::access::{Access, token_for};
 use crate::args::Example;
 use crate::failure::{Failure, Result};
 use crate::format::{Bytes, Count};
@@ -36,6 +36,7 @@ use crate::verb::Verb;
 ///   record NAME                     record it there: --file in the agent's directory, or --to
 ///   recordings                      what is being recorded
 ///   stop NUMBER                     end a recording
+///   watch NAME                      print the moments at which a condition is met: --when
 ///
 /// All verbs that read take store://HOST:1985/NAME as PATH.
 #[derive(clap::Args)]
@@ -95,6 +96,19 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_label)]
     label: Vec<(String, String)>,
 
+    /// With watch: the condition to wait for, as `timeline help watch` says. Of several, any is
+    /// enough
+    #[arg(long, value_name = "CONDITION")]
+    when: Vec<String>,
+
+    /// With watch: stop after N firings
+    #[arg(short = 'n', long, value_name = "N")]
+    max_firings: Option<u64>,
+
+    /// With watch: ignore others of the same condition for this time after a firing (10s)
+    #[arg(long, value_name = "TIME")]
+    cooldown: Option<String>,
+
     /// Print JSON, as the agent answers
     #[arg(long)]
     json: bool,
@@ -115,6 +129,7 @@ enum RemoteVerb {
     Record,
     Recordings,
     Stop,
+    Watch,
 }
 
 /// Shown by `--help`.
@@ -206,7 +221,7 @@ fn run(args: &Args) -> Result {
     let client = Client::new(ClientOptions {
         address: args.host.clone(),
         trust: args.access.trust()?,
-        token: args.access.token()?,
+        token: token_for(&args.host, args.access.token_file())?,
     });
     match args.verb {
         RemoteVerb::List => list(args, &client),
@@ -222,11 +237,14 @@ fn run(args: &Args) -> Result {
         RemoteVerb::Record => record(args, &client),
         RemoteVerb::Recordings => recordings(args, &client),
         RemoteVerb::Stop => stop(args, &client),
+        RemoteVerb::Watch => watch(args, &client),
     }
 }
 
 fn told(error: timeline_client::Error) -> Failure {
-    Failure::Message(error.to_string())
+    // The agent speaks of its requests, and this of its options.
+    let message = error.to_string();
+    Failure::Message(message.replace("add \"later\": true", "add --later"))
 }
 
 fn list(args: &Args, client: &Client) -> Result {
@@ -347,9 +365,11 @@ fn save(args: &Args, client: &Client) -> Result {
     let [file] = args.rest(1)? else {
         return Err(args.misuse("the FILE to write is missing"));
     };
-    let mut bytes = client
-        .bytes(Method::POST, &args.place("snapshot")?, &[])
-        .map_err(told)?;
+    let bytes = client.post_for_bytes(&args.place("snapshot")?, &json!({}));
+    let mut bytes = bytes.map_err(told)?;
+    if file == "-" {
+        return bytes.copy(&mut output::stdout(), |_| true).map_err(told);
+    }
     let out = OutputFile::begin(Path::new(file), Readers::Owner)?;
     bytes.copy(&mut out.file(), |_| true).map_err(told)?;
     out.finish()?;
@@ -389,6 +409,29 @@ fn recordings(args: &Args, client: &Client) -> Result {
         output::say(format_args!("{} records nothing", args.host));
     }
     Ok(())
+}
+
+/// Prints what fires, as it comes.
+fn watch(args: &Args, client: &Client) -> Result {
+    args.rest(0)?;
+    if args.when.is_empty() {
+        return Err(args.misuse("watch needs --when CONDITION"));
+    }
+    let asked = json!({
+        "when": args.when,
+        "max_firings": args.max_firings,
+        "cooldown": args.cooldown,
+        "duration_ns": args.duration.map(|time| time.as_nanos() as u64),
+        "json": args.json,
+    });
+    let mut fired = client
+        .post_for_bytes(&args.place("watch")?, &asked)
+        .map_err(told)?;
+    let mut out = output::stdout();
+    fired.copy(&mut out, |_| true).map_err(|error| match error {
+        timeline_client::Error::Output { reason, .. } => reason.into(),
+        other => told(other),
+    })
 }
 
 fn stop(args: &Args, client: &Client) -> Result {

@@ -14,6 +14,7 @@ use crate::health;
 use crate::output;
 use crate::permission;
 use crate::recovery::{self, Executables};
+use crate::target::Target;
 use crate::verb::Verb;
 
 /// Write the whole frames of a damaged archive to a new file
@@ -66,6 +67,7 @@ fn run(args: &Args) -> Result {
         let message = "OUT must be a file, got -; an archive is written to a file";
         return Err(Failure::misuse(message));
     }
+    Target::named(args.path.clone()).refuse_trace()?;
     let mut archive = Archive::open(&args.path)?;
     archive.recover(recovery::given());
     health::refuse_own_file(&args.path, &args.output)?;

@@ -17,6 +17,7 @@ use crate::recovery::Executables;
 use crate::services::{self, Service};
 use crate::signals::{Signals, take_limits_for_errors};
 use crate::sockets::Sockets;
+use crate::target::Target;
 use crate::verb::Verb;
 
 /// The port, if none is given.
@@ -94,6 +95,10 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
+    let named = args.paths.iter().cloned().map(Target::named);
+    named
+        .into_iter()
+        .try_for_each(|target| target.refuse_trace())?;
     let signals = Signals::catch()?;
     take_limits_for_errors()?;
     let needs_token = args.token || !args.listen.ip().is_loopback();
@@ -110,6 +115,7 @@ fn run(args: &Args) -> Result {
         allow_control: args.allow_control,
         allow_removal: false,
         agent: None,
+        command: None,
         executables: args.executables.files().to_vec(),
     });
     let server = server.map_err(told)?;

@@ -236,6 +236,7 @@ fn web(
         allow_control: false,
         allow_removal: args.allow_removal,
         agent: None,
+        command: None,
         executables: Vec::new(),
     });
     server.map_err(serve::told)

@@ -86,8 +86,21 @@ impl Target {
         )))
     }
 
+    /// Fails for a trace of a store where a timeline of this machine is needed.
+    pub fn refuse_trace(&self) -> Result {
+        match fetch::is_trace(self.path()) {
+            false => Ok(()),
+            true => Err(Failure::Message(format!(
+                "{} is a trace of a store, and expected is a timeline of this machine; `timeline \
+                 save PATH copy.tla` copies a trace, and `timeline remote` controls programs",
+                self.path().display()
+            ))),
+        }
+    }
+
     /// Attaches for reading.
     pub fn attach(&self) -> Result<Attached> {
+        self.refuse_trace()?;
         let at = Attached::open(self.path()).map_err(|error| self.explain(error))?;
         RaisedLevel::new(&at).restore();
         Ok(at)
@@ -95,6 +108,7 @@ impl Target {
 
     /// Attaches for changing the level.
     pub fn control(&self, trusted: &TrustArgs) -> Result<Control> {
+        self.refuse_trace()?;
         Control::open_trusting(self.path(), trusted.trust()).map_err(|error| match &error {
             Error::NotTrusted { owner, .. } if owner.mode & 0o002 == 0 => {
                 let Owner { user, group, .. } = owner;

@@ -12,6 +12,7 @@ use crate::target::{Target, lacks_slash, meant};
 
 /// Opens the timeline; `None` if there is none yet.
 pub fn open_if_there(target: &Target) -> Result<Option<Attached>> {
+    target.refuse_trace()?;
     match Attached::open(target.path()) {
         Ok(at) => Ok(Some(at)),
         Err(error) if error.kind() == ErrorKind::NotFound && !lacks_slash(target.path()) => {

@@ -21,6 +21,10 @@ const MOST_ANSWER: u64 = 64 << 20;
 const COPIED: usize = 64 << 10;
 /// The head in which an answer that goes on says how many bytes there were when it began.
 const BEGUN: &str = "timeline-bytes";
+/// The head in which it says that more may come.
+const GROWING: &str = "timeline-growing";
+/// How long the bytes of an answer may take. That of a program that is followed takes days.
+const LONG: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 /// How long an answer may take to begin. Long work sends its head at once.
 const HEAD: Duration = Duration::from_secs(60);
 
@@ -74,6 +78,7 @@ impl Client {
             .max_redirects(0)
             .proxy(None)
             .timeout_recv_response(Some(HEAD))
+            .timeout_recv_body(Some(LONG))
             .user_agent(concat!("timeline/", env!("CARGO_PKG_VERSION")))
             .build();
         let connector = HostConnector {
@@ -130,27 +135,35 @@ impl Client {
         self.value(answer)
     }
 
-    /// Sends a request to a place below `/api/`, whose answer is bytes.
+    /// Sends a request to a place below `/api/`, whose answer is bytes. They may come at any time:
+    /// only a connection that broke ends the wait for them.
     ///
     /// # Errors
     /// `Connection`, `Refused`.
-    pub fn bytes(
-        &self,
-        method: Method,
-        place: &str,
-        parameters: &Parameters,
-    ) -> Result<RemoteBytes> {
-        let answer = match method == Method::POST {
-            true => self.ask(method, place, parameters, "{}")?,
-            false => self.ask(method, place, parameters, ())?,
-        };
+    pub fn bytes(&self, place: &str, parameters: &Parameters) -> Result<RemoteBytes> {
+        self.ask(Method::GET, place, parameters, ())
+            .map(|answer| self.remote(answer))
+    }
+
+    /// Likewise, and sends a value.
+    ///
+    /// # Errors
+    /// `Connection`, `Refused`.
+    pub fn post_for_bytes(&self, place: &str, value: &impl Serialize) -> Result<RemoteBytes> {
+        let body = serde_json::to_vec(value).unwrap_or_default();
+        self.ask(Method::POST, place, &[], body)
+            .map(|answer| self.remote(answer))
+    }
+
+    fn remote(&self, answer: Response<Body>) -> RemoteBytes {
         let begun = answer.headers().get(BEGUN);
         let begun = begun.and_then(|value| value.to_str().ok()?.parse().ok());
-        Ok(RemoteBytes {
+        RemoteBytes {
             address: self.address.clone(),
             begun,
+            grows: answer.headers().contains_key(GROWING),
             body: Box::new(answer.into_body().into_reader()),
-        })
+        }
     }
 
     fn ask(
@@ -227,6 +240,7 @@ impl Client {
 pub struct RemoteBytes {
     address: String,
     begun: Option<u64>,
+    grows: bool,
     body: Box<dyn Read + Send>,
 }
 
@@ -234,6 +248,11 @@ impl RemoteBytes {
     /// How many bytes of an answer that goes on there were when it began.
     pub fn begun(&self) -> Option<u64> {
         self.begun
+    }
+
+    /// Whether more may come behind what there was when it began.
+    pub fn grows(&self) -> bool {
+        self.grows
     }
 
     /// Writes what comes to a file, until `goes_on`, which gets the number of bytes so far, says
@@ -254,7 +273,8 @@ impl RemoteBytes {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(broken(&self.address, &error)),
             };
-            let written = out.write_all(&bytes[..count]);
+            // Somebody may look at it as it comes.
+            let written = out.write_all(&bytes[..count]).and_then(|()| out.flush());
             written.map_err(|reason| Error::Output {
                 address: self.address.clone(),
                 reason,
@@ -265,10 +285,23 @@ impl RemoteBytes {
     }
 }
 
+impl Read for RemoteBytes {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.body.read(bytes)
+    }
+}
+
 fn broken(address: &str, error: &dyn std::error::Error) -> Error {
     Error::Connection {
         address: address.into(),
-        reason: error.to_string().trim_start_matches("io: ").into(),
+        reason: match error.to_string() {
+            text if text.contains("http parse") => {
+                "no answer of HTTP comes from there; the port of a store for requests is 1989, \
+                 and of an agent 1985"
+                    .into()
+            }
+            text => text.trim_start_matches("io: ").into(),
+        },
     }
 }
 

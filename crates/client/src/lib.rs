@@ -12,4 +12,3 @@ mod transport;
 pub use client::{Client, ClientOptions, Parameters, RemoteBytes, RemoteLog, place_of};
 pub use error::{Error, Result};
 pub use trace_url::{TRACE_SCHEME, TraceUrl};
-pub use ureq::http::Method;

@@ -40,6 +40,14 @@ pub fn to_listen_on(text: &str, port: u16) -> Result<SocketAddr, String> {
     })
 }
 
+/// Whether an address with a port is one of this machine alone: `localhost`, or a number of it.
+pub fn is_here(address: &str) -> bool {
+    let (host, _) = address.rsplit_once(':').unwrap_or((address, ""));
+    let number = host.trim_start_matches('[').trim_end_matches(']');
+    let is_number = |address: IpAddr| address.to_canonical().is_loopback();
+    host.eq_ignore_ascii_case("localhost") || number.parse().is_ok_and(is_number)
+}
+
 /// Reads the address of another machine: with a port, or a host alone, which gets this port. The
 /// name is looked up later, and again after each failure.
 ///

@@ -4,6 +4,8 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
+use socket2::{SockRef, TcpKeepalive};
+
 use crate::tls::{self, Fingerprint, StoreTrust};
 use crate::transport::Transport;
 
@@ -21,6 +23,8 @@ pub fn listen(address: SocketAddr, bound: Option<&TcpListener>) -> io::Result<Tc
     Ok(listener)
 }
 
+/// After so long a silence, the system asks whether the other side is still there.
+const ALIVE: Duration = Duration::from_secs(30);
 /// How long an address may take to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -53,7 +57,14 @@ fn socket(address: &str) -> io::Result<TcpStream> {
             Ok(socket) if socket.local_addr()? == socket.peer_addr()? => {
                 failed = io::ErrorKind::ConnectionRefused.into();
             }
-            Ok(socket) => return Ok(socket),
+            Ok(socket) => {
+                // A machine that is gone says nothing, and some connections are silent for hours.
+                let alive = TcpKeepalive::new()
+                    .with_time(ALIVE)
+                    .with_interval(ALIVE / 3);
+                SockRef::from(&socket).set_tcp_keepalive(&alive)?;
+                return Ok(socket);
+            }
             Err(error) => failed = error,
         }
     }

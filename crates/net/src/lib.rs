@@ -18,7 +18,7 @@ mod tls;
 mod token;
 mod transport;
 
-pub use address::{AGENT_PORT, HTTP_PORT, PORT, to_connect_to, to_listen_on};
+pub use address::{AGENT_PORT, HTTP_PORT, PORT, is_here, to_connect_to, to_listen_on};
 pub use connect::{connect, listen, shown_certificate};
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};

@@ -1,9 +1,9 @@
 //! Holds the secret by which a store knows its senders.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use subtle::ConstantTimeEq;
@@ -112,6 +112,34 @@ impl StoreToken {
         filled.map_err(|error| io::Error::other(error.to_string()))?;
         let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(StoreToken::of(&text))
+    }
+
+    /// Writes it to a file that only this user can read, unless there is one.
+    ///
+    /// # Errors
+    /// Those of writing. A file that somebody else has made meanwhile stays.
+    pub fn keep(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+        let mut unfinished = path.as_os_str().to_owned();
+        unfinished.push(format!(".{}", std::process::id()));
+        let unfinished = Path::new(&unfinished);
+        let mut file = File::options()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(unfinished)?;
+        let written = writeln!(file, "{}", self.text());
+        // Nobody finds a half of it, and the first one stays.
+        let linked = written.and_then(|()| std::fs::hard_link(unfinished, path));
+        std::fs::remove_file(unfinished)?;
+        match linked {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other,
+        }
     }
 
     /// Whether it is one of those that are known. All of them are compared, so the time does not

@@ -11,7 +11,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tempfile::NamedTempFile;
-use timeline::internal::files::{open_to_read, read_dir, remove};
+use timeline::internal::files::{self, open_to_read, read_dir, remove};
 use timeline_net::Fingerprint;
 
 use crate::options::{CertificateFiles, Error};
@@ -113,7 +113,10 @@ fn is_secret(key: &Path) -> io::Result<()> {
 
 /// Makes a certificate that is good for ever: whoever knows its fingerprint believes it.
 fn make(path: &Path) -> io::Result<()> {
-    let names = vec!["timeline-store".to_owned()];
+    let own = files::read_to_string(Path::new("/proc/sys/kernel/hostname"));
+    let own = own.ok().map(|name| name.trim().to_owned());
+    let here = ["timeline-store", "localhost", "127.0.0.1", "::1"].map(String::from);
+    let names: Vec<String> = here.into_iter().chain(own).collect();
     let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
     let text = made.signing_key.serialize_pem() + &made.cert.pem();
     let folder = path.parent().unwrap_or(Path::new("."));

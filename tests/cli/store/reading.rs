@@ -226,20 +226,84 @@ fn what_cannot_be_read_is_told() {
     let known = "correct-horse-battery-staple";
     assert_eq!(with(known, &url).code, Some(0));
     let told = fail(&["dump", &url]);
-    assert!(told.contains("says: expected a token"), "{told}");
+    assert!(told.contains("says: expected a"), "{told}");
     let told = with("wrong-horse-battery-staple", &url).stderr;
-    assert!(told.contains("says: expected a token"), "{told}");
+    assert!(told.contains("says: expected another token"), "{told}");
     let told = with(known, &format!("store://{http}/none/such")).stderr;
     assert!(told.contains("there is no log \"none/such\""), "{told}");
     let told = with(known, &format!("store://{http}"));
     assert_eq!(told.code, Some(2));
     assert!(told.stderr.contains(&url), "{told:?}");
+    for verb in [
+        "record -o x.tla",
+        "priority",
+        "index",
+        "rm",
+        "channel",
+        "serve",
+    ] {
+        let mut words = verb.split(' ');
+        let args = [
+            &[words.next().unwrap(), &url[..]],
+            &words.collect::<Vec<_>>()[..],
+        ]
+        .concat();
+        let told = fail(&args);
+        assert!(
+            told.contains("is a trace of a store") || verb == "rm",
+            "{verb}: {told}"
+        );
+    }
     let told = fail(&["dump", "store://a b/c"]);
     assert!(told.contains("expected a host and a port"), "{told}");
     store.signal(Signal::SIGTERM);
     store.succeed();
     let told = fail(&["dump", &url]);
     assert!(told.contains(&format!("cannot ask {http}: ")), "{told}");
+}
+
+/// What is damaged is told as of the files, also if only some events are asked for.
+#[test]
+fn damage_is_told_from_afar() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut program = Program::new("damaged", 1 << 14);
+    program.log(10_000);
+    let path = snapshot(&program.name, folder.path());
+    let kept = folder.path().join("kept");
+    std::fs::create_dir(&kept).unwrap();
+    let file = kept.join("damaged.tla");
+    succeed(&["record", &path, "-o", &file.display().to_string(), "--once"]);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 2000].fill(0x5a);
+    std::fs::write(&file, bytes).unwrap();
+    let (store, _, http) = answering(&kept, &[]);
+    let (own, url) = (
+        file.display().to_string(),
+        format!("store://{http}/damaged.tla"),
+    );
+    for verb in [
+        &["dump", "--category", "net"][..],
+        &["dump"],
+        &["stats", "--event", "test.*"],
+        &["search", "-c", "n(7)"],
+        &["search", "nothing like it"],
+        &["export"],
+        &["verify"],
+    ] {
+        let of = |path: &str| match verb {
+            ["search", options @ .., query] => {
+                run(&[&["search"], options, &[path, query]].concat())
+            }
+            [name, options @ ..] => run(&[&[*name, path], options].concat()),
+            [] => unreachable!(),
+        };
+        let files = of(&own);
+        assert_ne!(files.code, Some(0), "{verb:?}");
+        compared(files, of(&url), (&own, &url), verb[0]);
+    }
+    store.signal(Signal::SIGTERM);
+    store.succeed();
 }
 
 /// Others may answer at the address of a store.

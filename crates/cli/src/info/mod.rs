@@ -21,6 +21,7 @@ use timeline_reading::{Extent, Holder, unmatched};
 use crate::args::Example;
 use crate::channel;
 use crate::failure::{Failure, Result};
+use crate::fetch::Excerpt;
 use crate::format::{self, Bytes, Count, MetricNumber, things};
 use crate::output::{self, TextLine};
 use crate::recovery::Executables;
@@ -106,7 +107,7 @@ fn run(args: &Args) -> Result {
 /// Shows one of them. `follows`: whether it stands behind another one.
 fn show(target: &Target, as_json: bool, follows: bool) -> Result {
     let path = target.path().display().to_string();
-    let log = target.open(Extent::Whole)?;
+    let log = target.open_wanted(Extent::Whole, &Excerpt::Growing)?;
     let (object, kind, lines) = match log.holder() {
         Holder::Ring(at) => {
             let info = at.info();

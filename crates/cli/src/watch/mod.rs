@@ -28,6 +28,7 @@ use timeline_reading::{Extent, Log};
 use crate::args::{Example, number};
 use crate::durations;
 use crate::failure::{Failure, Result};
+use crate::fetch;
 use crate::filters::Filters;
 use crate::format::{Count, things};
 use crate::output;
@@ -218,7 +219,8 @@ fn refuse_unknown(args: &Args, source: &dyn Source, can_grow: bool) -> Result {
 /// is not waited for: nothing makes one that was meant.
 fn opened(args: &Args) -> Result<Option<Log>> {
     let path = args.target.path();
-    let may_come = path != Path::new("-") && !has_archive_name(path) && !path.exists();
+    let is_kept = path == Path::new("-") || has_archive_name(path) || fetch::is_trace(path);
+    let may_come = !is_kept && !path.exists();
     if may_come && waiting::open_if_there(&args.target)?.is_none() {
         return Ok(None);
     }

@@ -2,14 +2,13 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
-use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use timeline::internal::variable;
 
 use super::Fingerprint;
-use crate::address::{HTTP_PORT, PORT, to_connect_to};
+use crate::address::{HTTP_PORT, PORT, is_here, to_connect_to};
 
 /// Most bytes of the file.
 const MOST: u64 = 1 << 20;
@@ -130,11 +129,7 @@ impl KnownStores {
 /// The host of an address, in one spelling, and its port.
 fn place(address: &str) -> (String, Option<u16>) {
     let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
-    let number = host.trim_start_matches('[').trim_end_matches(']');
-    let is_here = number
-        .parse()
-        .is_ok_and(|address: IpAddr| address.to_canonical().is_loopback());
-    let host = match is_here {
+    let host = match is_here(address) {
         true => "localhost".into(),
         false => host.to_ascii_lowercase(),
     };

@@ -34,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Says how many bytes there are when an answer begins that goes on.
 const BEGUN: HeaderName = HeaderName::from_static("timeline-bytes");
 
+/// Says that more may come.
+const GROWING: HeaderName = HeaderName::from_static("timeline-growing");
+
 type Part = io::Result<Bytes>;
 
 /// An archive of the wanted events: one that `timeline dump` reads. Without filters, that is what
@@ -83,6 +86,10 @@ pub async fn archive(
         let mut answer = answer(receiver);
         let begun = HeaderValue::from(version.archive().bytes().len());
         answer.headers_mut().insert(BEGUN, begun);
+        if version.growing {
+            let grows = HeaderValue::from_static("true");
+            answer.headers_mut().insert(GROWING, grows);
+        }
         return Ok(answer);
     }
     let permit = state.search_permit().await?;
@@ -132,6 +139,10 @@ impl GrowthCopy {
     /// Writes what is new. Returns whether no more can come.
     fn step(&mut self) -> io::Result<bool> {
         let version = self.log.version().map_err(io::Error::other)?;
+        if !self.log.is_there() {
+            // What was read is not all that was to come.
+            return Err(io::Error::other("the log was removed"));
+        }
         let bytes = version.archive().bytes();
         let files: Vec<_> = bytes.files().collect();
         self.written

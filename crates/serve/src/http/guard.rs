@@ -120,11 +120,20 @@ fn refusal(state: &ServerState, hosts: &Hosts, request: &Request) -> Option<Requ
     // The page itself holds nothing, and is what sends the token.
     let needs_token = request.uri().path().starts_with("/api/");
     if needs_token && !state.tokens.is_empty() {
-        let given = text(header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
-        let given = given.and_then(|given| StoreToken::parse(given).ok());
-        if !given.is_some_and(|given| given.is_one_of(&state.tokens)) {
-            let message = "expected a token: that which `timeline serve` showed when it began, or \
-                           one of the token file of a store";
+        let given = text(header::AUTHORIZATION).and_then(|value| value.split_once(' '));
+        let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let given = given.and_then(|(_, token)| StoreToken::parse(token.trim()).ok());
+        if !given
+            .as_ref()
+            .is_some_and(|given| given.is_one_of(&state.tokens))
+        {
+            let message = match given {
+                Some(_) => "expected another token; --token-file or TIMELINE_TOKEN says which",
+                None => {
+                    "expected a token: `timeline serve` shows it in its address; for a store or an \
+                     agent, say --token-file, or set TIMELINE_TOKEN"
+                }
+            };
             return Some(RequestFailure::new(StatusCode::UNAUTHORIZED, message));
         }
     }

@@ -5,9 +5,10 @@
 //! `latency` likewise for those about durations; `streams` are answers that go on, with one look at
 //! a log for all its `followers`, and `control` changes live timelines; `copies` copies what logs
 //! have, and `recordings` are those of an agent. `options` say what is served. A `reply` is an
-//! object in JSON or CBOR. `files` gives and removes files, `changes` tells of the list of logs.
-//! `failure` makes answers of errors, and `page` has the files of the page, whose modules `bundle`
-//! makes one. `openapi` describes all requests, and `state` is what they share.
+//! object in JSON or CBOR. `files` gives and removes files, `changes` tells of the list of logs,
+//! `watches` what fires. `failure` makes answers of errors, and `page` has the files of the page,
+//! whose modules `bundle` makes one. `openapi` describes all requests, and `state` is what they
+//! share.
 
 mod api;
 mod bundle;
@@ -29,6 +30,7 @@ mod reply;
 mod server;
 mod state;
 mod streams;
+mod watches;
 
 pub use options::{ServerAccess, ServerOptions};
 pub use server::{Handle, Server};

@@ -6,7 +6,7 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi};
 
-use super::{api, changes, control, copies, files, latency, recordings, streams};
+use super::{api, changes, control, copies, files, latency, recordings, streams, watches};
 
 /// The description.
 #[derive(OpenApi)]
@@ -44,6 +44,7 @@ use super::{api, changes, control, copies, files, latency, recordings, streams};
         control::state,
         control::add_rules,
         control::sample,
+        watches::watch,
         control::switch_channel,
         control::snapshot,
         recordings::list,

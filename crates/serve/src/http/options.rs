@@ -27,6 +27,8 @@ pub struct ServerOptions {
     /// What records the timelines of this machine, if somebody may ask for that. Then all timelines
     /// in shared memory are served beside the paths.
     pub agent: Option<Arc<Agent>>,
+    /// The command `timeline`, if requests may start processes that watch.
+    pub command: Option<PathBuf>,
     /// Where texts and names are looked for that a damaged archive lacks, beside the places that it
     /// names.
     pub executables: Vec<PathBuf>,

@@ -26,7 +26,9 @@ use super::guard::{Hosts, guard};
 use super::options::{ServerAccess, ServerOptions};
 use super::reply::negotiate;
 use super::state::ServerState;
-use super::{api, changes, control, copies, files, latency, openapi, page, recordings, streams};
+use super::{
+    api, changes, control, copies, files, latency, openapi, page, recordings, streams, watches,
+};
 use crate::error::{Error, Result};
 use crate::logs::Logs;
 
@@ -224,6 +226,7 @@ fn router(state: Arc<ServerState>, hosts: Hosts) -> Router {
         .route("/api/logs/{log}/control", get(control::state))
         .route("/api/logs/{log}/rules", post(control::add_rules))
         .route("/api/logs/{log}/sample", post(control::sample))
+        .route("/api/logs/{log}/watch", post(watches::watch))
         .route("/api/logs/{log}/channels", post(control::switch_channel))
         .route("/api/logs/{log}/snapshot", post(control::snapshot))
         .route(

@@ -1,5 +1,6 @@
 //! What all requests share: the logs, and how much may go on at once.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ use crate::read::{Cancel, TraceCache};
 const READS: usize = 8;
 const LONG_READS: usize = 4;
 const SEARCHES: usize = 8;
+/// Processes that watch at once.
+const WATCHES: usize = 32;
 const MEASURES: usize = 2;
 /// How long a request waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,6 +37,8 @@ pub struct ServerState {
     pub allow_removal: bool,
     /// What records the timelines of this machine.
     pub agent: Option<Arc<Agent>>,
+    /// The command `timeline`, if processes that watch may be started.
+    pub command: Option<PathBuf>,
     pub followers: Arc<Followers>,
     /// What is known of archives that nobody has opened.
     pub traces: TraceCache,
@@ -41,6 +46,7 @@ pub struct ServerState {
     /// Those that may read all of a log, and must not keep the others waiting.
     long_reads: Arc<Semaphore>,
     searches: Arc<Semaphore>,
+    watches: Arc<Semaphore>,
     /// Those that find durations, and hold much in memory.
     measures: Arc<Semaphore>,
 }
@@ -53,7 +59,9 @@ impl ServerState {
             allow_control: options.allow_control,
             allow_removal: options.allow_removal,
             agent: options.agent.clone(),
+            command: options.command.clone(),
             followers: Arc::default(),
+            watches: Arc::new(Semaphore::new(WATCHES)),
             traces: TraceCache::default(),
             reads: Arc::new(Semaphore::new(READS)),
             long_reads: Arc::new(Semaphore::new(LONG_READS)),
@@ -136,6 +144,11 @@ impl ServerState {
             async move { read.await.map_err(|failure| failure.message().to_string()) }
         };
         Ok(followers.join(&name, Ok(first), look))
+    }
+
+    /// The right to watch.
+    pub async fn watch_permit(&self) -> std::result::Result<OwnedSemaphorePermit, RequestFailure> {
+        take(&self.watches).await
     }
 
     /// The right to search.

@@ -18,14 +18,15 @@ pub struct ExcerptQuery {
     pub with_edges: bool,
 }
 
-/// Writes the events of a log that are wanted. If all are, that is all bytes of its files, one
-/// behind the other, with what is damaged in them.
+/// Writes the events of a log that are wanted. If all are, or if the log is damaged, that is all
+/// bytes of its files, one behind the other, with what is damaged in them.
 ///
 /// # Errors
 /// Those of reading and of writing.
 pub fn excerpt(version: &Version, wanted: &ExcerptQuery, out: &mut impl Write) -> io::Result<()> {
     let archive = version.archive();
-    if wanted.query.is_empty() {
+    // Whoever reads it is to be told of the damage, as whoever reads the files.
+    if wanted.query.is_empty() || !archive.damage().is_empty() {
         return archive.bytes().copy(0..archive.bytes().len(), out);
     }
     let filter = wanted.query.on(archive);
