@@ -26,7 +26,7 @@ pub fn open_if_there(target: &Target) -> Result<Option<Attached>> {
 /// waits for a signal, and for what else ends the command.
 pub fn wait(
     target: &Target,
-    pause: impl Fn(Duration) -> WakeReason,
+    mut pause: impl FnMut(Duration) -> WakeReason,
     most: Option<Duration>,
 ) -> Result<Option<Attached>> {
     let begin = Instant::now();

@@ -5,7 +5,8 @@
 //! token.rs is the secret by which a store knows its senders, and tls/ encrypts what goes to a
 //! store, which it knows by its certificate. address.rs reads where to connect to and
 //! where to listen, as people write it; connect.rs opens the connection, and transport.rs carries
-//! its bytes. sender/ is the half of the recorder; that of the store is a crate of its own.
+//! its bytes. sender/ is the half of the recorder; that of the store is a crate of its own. spool/
+//! keeps on a disk what is to be sent.
 
 mod address;
 mod connect;
@@ -14,6 +15,7 @@ mod hello;
 mod inbox;
 mod message;
 mod sender;
+mod spool;
 mod tls;
 mod token;
 mod transport;
@@ -24,6 +26,7 @@ pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
 pub use message::{Ack, Beat, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};
 pub use sender::{Sender, SenderOptions};
+pub use spool::{LEAST_SPOOL, SPOOL, Spool};
 pub use tls::{Fingerprint, KnownStores, StoreTrust, TrustError};
 pub use token::StoreToken;
 pub use transport::Transport;

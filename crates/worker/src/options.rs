@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use timeline_archive::MAX_METADATA;
-use timeline_archive::{ArchiveOutput, Form, Keeping};
-use timeline_net::{PORT, Sender, SenderOptions, StoreToken, StoreTrust, to_connect_to};
+use timeline_archive::{ArchiveOutput, Destination, Form, Keeping};
+use timeline_net::{PORT, Sender, SenderOptions, Spool, StoreToken, StoreTrust, to_connect_to};
 
 use crate::error::{Error, Result};
 use crate::pause::Pause;
@@ -49,6 +49,9 @@ pub struct WorkerOptions {
     pub keeping: Keeping,
     /// What a store keeps with the recording: names and values.
     pub labels: Vec<(String, String)>,
+    /// Where what is sent to a store lies until it has arrived, and how much: see
+    /// [`WorkerOptions::spool`].
+    pub spool: Option<(PathBuf, u64)>,
     /// How events are written.
     pub form: Form,
     /// How often a worker looks into the ring: see [`Pause`]. A pump looks when it is called.
@@ -88,6 +91,7 @@ impl WorkerOptions {
             destination,
             keeping: Keeping::default(),
             labels: Vec::new(),
+            spool: None,
             form: Form::Blocks,
             pause: Pause::new(),
         }
@@ -114,6 +118,15 @@ impl WorkerOptions {
         if let WorkerDestination::Store(sender) = &mut self.destination {
             (sender.trust, sender.token) = (trust, token);
         }
+        self
+    }
+
+    /// Keeps in this directory what a store does not have yet, at most so many bytes
+    /// ([`LEAST_SPOOL`](timeline_net::LEAST_SPOOL) at least): see [`Spool`]. What an earlier
+    /// recording has left there is sent first.
+    #[must_use]
+    pub fn spool(mut self, folder: impl AsRef<Path>, most: u64) -> WorkerOptions {
+        self.spool = Some((folder.as_ref().into(), most));
         self
     }
 
@@ -154,7 +167,11 @@ impl WorkerOptions {
                 sender.metadata.extend(self.labels.iter().cloned());
                 check_labels(&sender.metadata)?;
                 let name = sender.address.clone();
-                Ok(ArchiveOutput::to(name, Box::new(Sender::new(sender))))
+                let destination: Box<dyn Destination> = match &self.spool {
+                    Some((folder, most)) => Box::new(Spool::open(folder, *most, sender)?),
+                    None => Box::new(Sender::new(sender)),
+                };
+                Ok(ArchiveOutput::to(name, destination))
             }
         }
     }

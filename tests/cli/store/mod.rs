@@ -13,6 +13,7 @@ mod proxy;
 mod reading;
 mod receivers;
 mod rest;
+mod spool;
 mod strangers;
 mod verbs;
 

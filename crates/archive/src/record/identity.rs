@@ -43,7 +43,7 @@ impl Preamble {
 
     /// Whether this is the preamble of this ring. The executable is not compared: by now it can be
     /// gone, or another one.
-    pub(crate) fn is_of(&self, at: &Attached) -> bool {
+    pub fn is_of(&self, at: &Attached) -> bool {
         let info = at.info();
         self.boot_id.as_deref() == Some(info.boot_id.as_str())
             && self.created == Some(info.created_unix_nanos)

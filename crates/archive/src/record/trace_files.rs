@@ -105,6 +105,13 @@ impl TraceFiles {
         self.disk.present().to_path_buf()
     }
 
+    /// The files before the current one, the oldest first.
+    pub fn older(&self) -> Vec<PathBuf> {
+        let mut older: Vec<_> = self.disk.older().collect();
+        older.reverse();
+        older
+    }
+
     /// Appends whole frames to the current file, as many as there is room for. Returns the number
     /// of bytes.
     ///

@@ -147,6 +147,10 @@ const EXAMPLES: &[Example] = &[
         "timeline record /timeline --to localhost --label service=db",
     ),
     (
+        "Keep up to 4 GiB on the disk while the store is away, also if this machine starts again",
+        "timeline record /timeline --to localhost --spool spool/ --spool-size 4G",
+    ),
+    (
         "Record the ring of the previous run",
         "timeline record /timeline.prev -o before.tla",
     ),
@@ -234,13 +238,18 @@ fn run(args: &Args) -> Result {
     waiting::open_if_there(&args.target)?;
     let query = args.filters.query();
     let is_filtered = !query.is_empty();
-    let output = open_output(args, keeping, &signals)?;
+    let mut output = open_output(args, keeping, &signals)?;
     if let Some((passed, present)) = output.passed_over() {
         report::passed_over(passed, present);
     }
-    let pause = |rest| signals.wait_for_signal(rest);
+    let pause = |rest| {
+        // What an earlier recording left in a spool needs no timeline.
+        output.attend();
+        signals.wait_for_signal(rest)
+    };
     let Some(at) = waiting::wait(&args.target, pause, None)? else {
         report::end(args, &Totals::default(), is_filtered);
+        report::waiting(args, output.waiting());
         return Ok(());
     };
     let at = Arc::new(at);
@@ -390,6 +399,7 @@ impl Recording<'_> {
             unread: self.pump.unread(),
             entries,
             full: self.pump.is_full(),
+            waiting: self.pump.waiting(),
             filtered: self.is_filtered,
         });
     }
@@ -417,6 +427,7 @@ impl Recording<'_> {
     fn end(&mut self) -> Result {
         let totals = self.pump.totals();
         report::end(self.args, &totals, self.is_filtered);
+        report::waiting(self.args, self.pump.waiting());
         match self.pump.trouble() {
             None if totals.unsent > 0 => {
                 let to = self.args.destination().display();

@@ -11,8 +11,8 @@ use crate::signals::{Signals, WakeReason};
 /// Opens the output. Waits as long as there is no room for it, as a recorder does that runs
 /// already; a signal ends that.
 pub fn open_output(args: &Args, keeping: Keeping, signals: &Signals) -> Result<ArchiveOutput> {
-    if let Some(sender) = args.remote.sender()? {
-        return Ok(ArchiveOutput::to(args.destination(), Box::new(sender)));
+    if let Some(output) = args.remote.output()? {
+        return Ok(output);
     }
     let mut told = false;
     loop {

@@ -29,6 +29,8 @@ pub struct RecordStatus {
     pub entries: u64,
     /// Whether there is no room to write.
     pub full: bool,
+    /// Bytes in a spool.
+    pub waiting: u64,
     /// Whether only some events are wanted.
     pub filtered: bool,
 }
@@ -76,6 +78,9 @@ impl RecordProgress {
         ];
         if state.filtered {
             parts.push((2, format!("{} left out", Count(totals.left_out))));
+        }
+        if state.waiting > 0 {
+            parts.push((2, format!("{} in the spool", Bytes(state.waiting))));
         }
         if state.full {
             parts.push((6, "no room to write".into()));
@@ -140,6 +145,7 @@ mod tests {
                 unread,
                 entries: 1000,
                 full,
+                waiting: 0,
                 filtered: false,
             };
             progress.line(&state, 200, begin + Duration::from_secs(seconds))
@@ -175,6 +181,7 @@ mod tests {
             unread: 500,
             entries: 1000,
             full: true,
+            waiting: 0,
             filtered: false,
         };
         let mut progress = RecordProgress::new();
@@ -214,6 +221,7 @@ mod tests {
             unread: 0,
             entries: 1000,
             full: true,
+            waiting: 0,
             filtered: true,
         };
         let mut progress = RecordProgress::new();

@@ -1,15 +1,19 @@
 //! The options of a recording that is sent to a store.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use timeline::dump::printable;
-use timeline_archive::MAX_METADATA;
-use timeline_net::{Acknowledge, PORT, Sender, SenderOptions, to_connect_to};
+use timeline_archive::{ArchiveOutput, Destination, MAX_METADATA};
+use timeline_net::{
+    Acknowledge, LEAST_SPOOL, PORT, SPOOL, Sender, SenderOptions, Spool, to_connect_to,
+};
 
 use super::size::parse_file_size;
 use crate::access::Access;
 use crate::failure::{Failure, Result};
+use crate::format::Bytes;
 use crate::time::parse_duration;
 
 /// Most bytes that wait for an answer, if no others are given.
@@ -32,6 +36,17 @@ pub struct Remote {
     /// events stay in the ring
     #[arg(long, value_name = "SIZE", value_parser = parse_file_size)]
     buffer: Option<u64>,
+
+    /// Record into this directory, send what is in it, and remove that once the store has it. So an
+    /// outage may be as long as there is room, and the recorder may be killed; the next recorder
+    /// with the same directory goes on. It costs to write and to read everything once more
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    spool: Option<PathBuf>,
+
+    /// Most bytes of the spool (1G if it is not given, at least 1M). Beyond that, events stay in
+    /// the ring
+    #[arg(long, value_name = "SIZE", value_parser = parse_file_size, requires = "spool")]
+    spool_size: Option<u64>,
 
     /// What the store tells, so that it need not be sent again: that events are in its file (as
     /// long as nothing else is asked for), that they are on its disk, or nothing. With nothing,
@@ -78,26 +93,61 @@ impl Remote {
         self.to.as_deref()
     }
 
-    /// The sender, if there is a store.
+    /// The spool, if there is one.
+    pub fn spool(&self) -> Option<&Path> {
+        self.spool.as_deref()
+    }
+
+    /// What takes the recording, if there is a store.
     ///
     /// # Errors
-    /// If there are too many labels.
-    pub fn sender(&self) -> Result<Option<Sender>> {
+    /// If there are too many labels; those of opening the spool.
+    pub fn output(&self) -> Result<Option<ArchiveOutput>> {
+        let Some(options) = self.options()? else {
+            return Ok(None);
+        };
+        let name = options.address.clone();
+        let destination: Box<dyn Destination> = match &self.spool {
+            Some(folder) => {
+                let most = self.spool_size.unwrap_or(SPOOL);
+                Box::new(Spool::open(folder, most, options)?)
+            }
+            None => Box::new(Sender::new(options)),
+        };
+        Ok(Some(ArchiveOutput::to(name, destination)))
+    }
+
+    /// How the recording is sent, if there is a store.
+    fn options(&self) -> Result<Option<SenderOptions>> {
         let Some(address) = &self.to else {
             // clap lets them pass, because `--to` would conflict with `-o`.
             let is_told = self.buffer.is_some()
                 || self.acknowledge.is_some()
+                || self.spool.is_some()
                 || self.patience.is_some()
                 || !self.label.is_empty()
                 || self.access.is_given();
             return match is_told {
                 true => Err(Failure::misuse(
-                    "--buffer, --acknowledge, --for, --label, --fingerprint, --ca, --token-file \
-                     and --insecure say how to send a recording, and need --to",
+                    "--buffer, --spool, --acknowledge, --for, --label, --fingerprint, --ca, \
+                     --token-file and --insecure say how to send a recording, and need --to",
                 )),
                 false => Ok(None),
             };
         };
+        if let Some(size) = self.spool_size.filter(|size| *size < LEAST_SPOOL) {
+            let size = Bytes(size);
+            return Err(Failure::misuse(format!(
+                "--spool-size must be at least 1M, since a spool has several files, got {size}"
+            )));
+        }
+        let is_told = self.acknowledge != Some(Acknowledge::Nothing);
+        if self.spool.is_some() && (self.buffer.is_some() || !is_told) {
+            return Err(Failure::misuse(
+                "--spool keeps what the store has not acknowledged, so it needs no --buffer, and \
+                 cannot be without acknowledgements",
+            ));
+        }
         let bytes = self
             .label
             .iter()
@@ -108,7 +158,7 @@ impl Remote {
                 "expected at most {most} labels of at most {most_bytes} bytes together"
             )));
         }
-        Ok(Some(Sender::new(SenderOptions {
+        Ok(Some(SenderOptions {
             address: address.clone(),
             trust: self.access.trust()?,
             token: self.access.token()?,
@@ -116,6 +166,6 @@ impl Remote {
             acknowledge: self.acknowledge.unwrap_or_default(),
             patience: self.patience,
             metadata: self.label.clone(),
-        })))
+        }))
     }
 }

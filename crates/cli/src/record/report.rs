@@ -50,10 +50,16 @@ pub fn passed_over(passed: &Path, present: &Path) {
 
 /// Says that a store has lost what was sent before.
 pub fn cut_off(args: &Args) {
+    let (to, from) = (
+        args.destination().display(),
+        match args.remote.spool() {
+            Some(_) => "in the spool and the ring",
+            None => "in the ring",
+        },
+    );
     output::say(format_args!(
-        "{} does not have what was sent before; recording goes on from there with what is still \
-         in the ring",
-        args.destination().display()
+        "{to} does not have what was sent before; recording goes on from there with what is still \
+         {from}"
     ));
 }
 
@@ -101,6 +107,18 @@ pub fn trouble(
         progress.clear();
         output::say(format_args!("{sentence}; trying again until it works"));
         told.0.push(sentence);
+    }
+}
+
+/// Says what the store has still to get, if there is a spool.
+pub fn waiting(args: &Args, bytes: u64) {
+    if let Some(spool) = args.remote.spool().filter(|_| bytes > 0) {
+        output::say(format_args!(
+            "{} waits in {} for {}; the next recording with this --spool sends it",
+            Bytes(bytes),
+            spool.display(),
+            args.destination().display()
+        ));
     }
 }
 

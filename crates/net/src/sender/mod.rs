@@ -4,16 +4,16 @@
 //! recorder leaves the rest in the ring, as at a full disk. No call waits for the other side.
 //!
 //! session.rs has the session of a run, and window.rs its frames that are not acknowledged.
-//! link.rs connects, and channel.rs is one connection.
+//! link.rs connects, and channel.rs is one connection. last_wait.rs waits at the end.
 
 mod channel;
+mod last_wait;
 mod link;
 mod session;
 mod window;
 
 use std::io;
 use std::path::PathBuf;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use timeline_archive::{
@@ -21,23 +21,18 @@ use timeline_archive::{
     RunState,
 };
 
-use crate::hello::{Acknowledge, VERSION};
+use crate::hello::{Acknowledge, SessionId, VERSION};
 use crate::message::{Beat, Received, RefusalCode, WireMessage};
 use crate::tls::StoreTrust;
 use crate::token::StoreToken;
+pub(crate) use last_wait::LastWait;
 use link::Link;
-use session::SenderSession;
+pub(crate) use session::SenderSession;
 
 /// A beat is sent after so long a silence.
 const BEAT: Duration = Duration::from_secs(5);
 /// A connection over which nothing came for so long is closed: the other side sends beats as well.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long the end of a run waits for the next acknowledgement.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How long it waits for a connection that broke.
-const RETURN: Duration = Duration::from_millis(500);
-/// How long it waits for all of them.
-const LAST_WAIT: Duration = Duration::from_secs(2);
 /// Within this time a store refuses a sender that wants to be told nothing.
 const REFUSAL_TIME: Duration = Duration::from_secs(1);
 /// Most bytes of a message from a store: a welcome has the positions of all lanes.
@@ -138,7 +133,7 @@ impl Sender {
     }
 
     /// Does what can be done without waiting: connects, receives, and sends.
-    fn pump(&mut self) {
+    pub(crate) fn pump(&mut self) {
         if let Err((doing, error)) = self.try_pump() {
             self.fail(doing, error);
         }
@@ -276,8 +271,12 @@ impl Sender {
             return Ok(());
         }
         let mut rest = AT_ONCE;
-        while self.is_welcome && !session.is_lost && rest > 0 && !window.unsent().is_empty() {
-            let unsent = window.unsent();
+        while self.is_welcome && !session.is_lost && rest > 0 && window.has_unsent() {
+            let Ok(unsent) = window.unsent() else {
+                // Somebody has removed or cut the file of a spool.
+                session.is_lost = true;
+                break;
+            };
             let count = channel.send(&unsent[..unsent.len().min(rest)])?;
             if count == 0 {
                 break;
@@ -317,6 +316,39 @@ impl Sender {
         let patience = self.options.patience;
         let down = self.down.map(|since| since.elapsed());
         patience.zip(down).is_some_and(|(most, down)| down > most)
+    }
+}
+
+/// What a spool has its sender do.
+impl Sender {
+    /// The session that is sent.
+    pub(crate) fn session(&mut self) -> Option<&mut SenderSession> {
+        self.session.as_mut()
+    }
+
+    /// The session that is sent, and how far it is acknowledged: its oldest file, and the bytes of
+    /// that.
+    pub(crate) fn progress(&self) -> Option<(SessionId, (u64, u64))> {
+        let session = self.session.as_ref()?;
+        Some((session.id(), session.progress()))
+    }
+
+    /// Sends another session from now on.
+    pub(crate) fn ship(&mut self, session: SenderSession) {
+        self.session = Some(session);
+        self.is_welcome = false;
+        if self.link.channel().is_some() {
+            self.link.renew();
+        }
+    }
+
+    /// Sends nothing until there is another session, and asks the store again after a pause.
+    pub(crate) fn give_up(&mut self) {
+        self.session = None;
+        self.is_welcome = false;
+        if self.link.channel().is_some() {
+            self.link.close();
+        }
     }
 }
 
@@ -418,23 +450,8 @@ impl Destination for Sender {
         {
             session.put_message(&WireMessage::Bye);
         }
-        let begun = Instant::now();
-        let (mut last, mut progress) = (usize::MAX, begun);
-        let patience = |is_welcome| if is_welcome { PATIENCE } else { RETURN };
-        while !self.is_settled()
-            && waits
-            && progress.elapsed() < patience(self.is_welcome)
-            && begun.elapsed() < LAST_WAIT
-        {
-            let bytes = self
-                .session
-                .as_ref()
-                .map_or(0, |session| session.window.bytes());
-            if bytes != last {
-                (last, progress) = (bytes, Instant::now());
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
+        let mut wait = LastWait::new();
+        while !self.is_settled() && waits && wait.goes_on(self) {}
         let was_lost = self.is_cut_off();
         if let Some(mut session) = self.session.take() {
             self.lost += session.window.give_up();

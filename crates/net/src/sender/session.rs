@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use timeline_archive::{FileLimits, RunState, SessionFile};
@@ -32,6 +33,8 @@ pub struct SenderSession {
     pub is_sent: bool,
     /// Whether the receiver has lost what this session goes on with.
     pub is_lost: bool,
+    /// Whether its frames lie in the files of a spool.
+    is_stored: bool,
 }
 
 impl SenderSession {
@@ -42,7 +45,12 @@ impl SenderSession {
     pub fn new(magic: u64) -> io::Result<SenderSession> {
         let mut id = [0; 16];
         getrandom::fill(&mut id).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(SenderSession {
+        Ok(SenderSession::with(id, magic))
+    }
+
+    /// One that has this name, and of which nothing was handed over yet.
+    fn with(id: SessionId, magic: u64) -> SenderSession {
+        SenderSession {
             id,
             magic,
             file: 0,
@@ -53,7 +61,21 @@ impl SenderSession {
             before: None,
             is_sent: false,
             is_lost: false,
-        })
+            is_stored: false,
+        }
+    }
+
+    /// One whose frames lie in the files of a spool: see [`SenderSession::push_stored`].
+    pub fn stored(id: SessionId, magic: u64) -> SenderSession {
+        SenderSession {
+            is_stored: true,
+            ..SenderSession::with(id, magic)
+        }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> SessionId {
+        self.id
     }
 
     /// The run.
@@ -66,9 +88,14 @@ impl SenderSession {
         self.file == 0
     }
 
+    /// How far it is acknowledged: its oldest file, and the bytes of that.
+    pub fn progress(&self) -> (u64, u64) {
+        self.window.oldest().unwrap_or((self.file, self.size))
+    }
+
     /// What a connection begins with.
     pub fn hello(&self, options: &SenderOptions) -> WireMessage {
-        let (file, acknowledged) = self.window.oldest().unwrap_or((self.file, self.size));
+        let (file, acknowledged) = self.progress();
         WireMessage::Hello(Hello {
             version: VERSION,
             session: self.id,
@@ -99,9 +126,14 @@ impl SenderSession {
         };
         let has_all = self.window.is_empty() && (file, written) == (self.file, self.size);
         // It may have all of a file, and nothing yet of the next one.
-        let goes_on_behind =
-            self.former.contains(&(file, written)) && self.window.oldest() == Some((file + 1, 0));
-        self.is_lost = !has_all && !goes_on_behind && !self.window.resume(file, written);
+        // Of a file that a spool has removed, the size is not known any more.
+        let is_former = self.is_stored || self.former.contains(&(file, written));
+        let goes_on_behind = is_former && self.window.oldest() == Some((file + 1, 0));
+        self.is_lost = !has_all && !goes_on_behind && !self.resumes(file, written);
+    }
+
+    fn resumes(&mut self, file: u64, written: u64) -> bool {
+        self.window.resume(file, written) && self.window.goes_on_with_frame()
     }
 
     /// Hands frames over.
@@ -126,6 +158,19 @@ impl SenderSession {
             metadata: options.metadata.clone(),
         });
         self.put_message(&start);
+    }
+
+    /// Whether what stands there in a file of the session is what comes next.
+    pub fn goes_on_at(&self, number: u64, begin: u64) -> bool {
+        let is_next = (number, begin) == (self.file + 1, 0);
+        is_next || (number, begin) == (self.file, self.size)
+    }
+
+    /// Hands over what the file at `path`, which has this number in the session, has between these
+    /// places.
+    pub fn push_stored(&mut self, number: u64, (begin, end): (u64, u64), path: &Path) {
+        (self.file, self.size) = (number, end);
+        self.window.push_stored(number, (begin, end), path);
     }
 
     /// Hands over a message that is kept in the file.
@@ -159,8 +204,9 @@ mod tests {
         let (mut session, options) = (SenderSession::new(7).unwrap(), options());
         session.write(b"first", &options);
         let size = session.size;
-        while !session.window.unsent().is_empty() {
-            session.window.send(session.window.unsent().len());
+        while session.window.has_unsent() {
+            let count = session.window.unsent().unwrap().len();
+            session.window.send(count);
         }
         session.begin_file(&options);
         session.write(b"second", &options);
@@ -180,7 +226,7 @@ mod tests {
             (session.window.bytes(), session.window.oldest()),
             (all, Some((2, 0)))
         );
-        assert!(!session.window.unsent().is_empty());
+        assert!(session.window.has_unsent());
         // It has lost a part of the first one, which nobody has any more.
         session.take_welcome(welcome(size - 1));
         assert!(session.is_lost);

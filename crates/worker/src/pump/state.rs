@@ -82,6 +82,21 @@ impl Pump {
         ))
     }
 
+    /// Bytes that lie in a spool until the store has them.
+    pub fn waiting(&mut self) -> u64 {
+        match &mut self.stage {
+            Some(PumpStage::Recording(run, _)) => {
+                run.with(|recorder| recorder.waiting()).unwrap_or(0)
+            }
+            Some(
+                PumpStage::Former(output)
+                | PumpStage::Question(output, _)
+                | PumpStage::Ended(output),
+            ) => output.waiting(),
+            Some(PumpStage::Room(_)) | None => 0,
+        }
+    }
+
     /// Whether there is no room to write at present.
     pub fn is_full(&mut self) -> bool {
         self.ask(|recorder| recorder.is_full()).unwrap_or(false)

@@ -71,6 +71,11 @@ pub trait Destination: Send {
     /// Whether everything that was taken has arrived, as far as this destination promises it.
     fn is_settled(&mut self) -> bool;
 
+    /// Bytes that lie on this machine until another one has them. They outlive this process.
+    fn waiting(&self) -> u64 {
+        0
+    }
+
     /// Ends a run: makes what was written as durable as this destination promises. If `waits` is
     /// false, it only does what can be done at once.
     fn finish(&mut self, waits: bool);

@@ -124,6 +124,16 @@ impl ArchiveOutput {
         self.rotation.present().is_over()
     }
 
+    /// Bytes that lie on this machine until another one has them: see [`Destination::waiting`].
+    pub fn waiting(&self) -> u64 {
+        self.rotation.present().waiting()
+    }
+
+    /// Has the destination send what lies on this machine, as far as that goes without waiting.
+    pub fn attend(&mut self) {
+        self.rotation.destination().is_settled();
+    }
+
     /// Has the destination say how far a run is recorded there, which another machine may have to
     /// be asked for. Files have it at once.
     ///

@@ -324,6 +324,11 @@ impl<'a> Recorder<'a> {
         self.writer.output().destination().is_cut_off()
     }
 
+    /// Bytes that lie on this machine until another one has them.
+    pub fn waiting(&mut self) -> u64 {
+        self.writer.output().waiting()
+    }
+
     /// The step that fails at present. It is tried again and again.
     pub fn trouble(&mut self) -> Option<&OutputTrouble> {
         self.writer.output().trouble()
