@@ -123,7 +123,8 @@ impl WorkerOptions {
 
     /// Keeps in this directory what a store does not have yet, at most so many bytes
     /// ([`LEAST_SPOOL`](timeline_net::LEAST_SPOOL) at least): see [`Spool`]. What an earlier
-    /// recording has left there is sent first.
+    /// recording has left there is sent first. What is in it counts as flushed: it outlives the
+    /// program, and the next recording with the same directory sends it.
     #[must_use]
     pub fn spool(mut self, folder: impl AsRef<Path>, most: u64) -> WorkerOptions {
         self.spool = Some((folder.as_ref().into(), most));

@@ -73,8 +73,8 @@ pub struct Spool {
     is_lost: bool,
     /// Why nothing was taken last.
     full: Option<OutputTrouble>,
-    /// Whether the store need not be there any more.
-    is_over: bool,
+    /// Whether the run has ended, so that the store need not be there any more.
+    has_ended: bool,
 }
 
 impl Spool {
@@ -101,7 +101,7 @@ impl Spool {
             store_limits: FileLimits::default(),
             is_lost: false,
             full: None,
-            is_over: false,
+            has_ended: false,
         })
     }
 
@@ -239,7 +239,7 @@ impl Spool {
 impl Destination for Spool {
     fn begin_run(&mut self, run: &Preamble) -> Result<Option<RunState>> {
         let magic = run.magic.unwrap_or(0);
-        self.is_over = false;
+        self.has_ended = false;
         if let Some(own) = self.own.take_if(|own| own.magic != magic || own.is_begun) {
             self.folder.end_file();
             self.asked = None;
@@ -381,7 +381,7 @@ impl Destination for Spool {
             return;
         }
         self.folder.end_file();
-        (self.own, self.asked, self.is_over) = (None, None, true);
+        (self.own, self.asked, self.has_ended) = (None, None, true);
         self.folder.look_again();
         self.folder.remove_acknowledged(None);
     }
@@ -392,7 +392,9 @@ impl Destination for Spool {
 
     fn trouble(&self) -> Option<&OutputTrouble> {
         let here = self.folder.trouble().or(self.full.as_ref());
-        let there = || self.sender.trouble().filter(|_| !self.is_over);
+        // What is in the spool waits for the store; who gave it only so long is told.
+        let is_told = !self.has_ended || self.sender.is_over();
+        let there = || self.sender.trouble().filter(|_| is_told);
         here.or_else(there)
     }
 
