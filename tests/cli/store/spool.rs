@@ -144,6 +144,31 @@ fn an_outage_longer_than_the_ring_loses_nothing() {
     assert_eq!(files(&spool), [] as [PathBuf; 0]);
 }
 
+/// A program may go on behind the name of its timeline: the file that is written stays.
+#[test]
+fn the_present_file_stays_without_a_ring() {
+    let mut program = Program::new("spool-present", 1024);
+    let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
+    let (link, spool) = (Link::to(&place), folder.path().join("spool"));
+    let at = program.name.attach();
+    let mut output = output_by(&spool, &link.options());
+    let mut recorder = recorder(&at, &mut output, Form::Blocks);
+    timeline::unlink(program.name.path()).unwrap();
+    for _ in 0..3 {
+        program.log(10);
+        arrive(&mut recorder);
+        assert_eq!(recorder.change(), None);
+        assert_eq!(archives(&spool).len(), 1);
+    }
+    assert_eq!(recorder.finish().events, 33);
+    drop(output);
+    assert_eq!(files(&spool), [] as [PathBuf; 0]);
+    assert_eq!(
+        numbers(&events(&place.trace())),
+        (0..30).collect::<Vec<_>>()
+    );
+}
+
 /// The archives in a directory that have something.
 fn archives(folder: &Path) -> Vec<PathBuf> {
     let mut files = files(folder);
@@ -164,8 +189,9 @@ fn a_spool_goes_on_where_the_store_is() {
     let at = program.name.attach();
     for round in 0..6 {
         program.log(10);
-        // The third one finds it away from the start, and says what it knows by its own files.
-        link.set(round % 3 == 2);
+        // After all has arrived, one finds it away from the start: the newest file says what is
+        // there.
+        link.set(round % 3 == 1);
         let mut output = output_by(&spool, &link.options());
         let mut recorder = recorder(&at, &mut output, Form::Blocks);
         record_all(&mut recorder);
