@@ -246,6 +246,19 @@ mod tests {
         window
     }
 
+    /// The same, in the files of a directory.
+    fn stored(folder: &Path) -> SendWindow {
+        let mut window = SendWindow::default();
+        for (file, end) in [(1, 30), (2, 8)] {
+            let path = folder.join(file.to_string());
+            std::fs::write(&path, vec![file as u8; end as usize]).unwrap();
+            for (begin, end) in [(0, end / 3), (end / 3, end)] {
+                window.push_stored(file, (begin, end), &path);
+            }
+        }
+        window
+    }
+
     #[test]
     fn what_is_acknowledged_is_let_go_and_nothing_else() {
         let mut window = window();
@@ -273,8 +286,16 @@ mod tests {
     proptest! {
         /// Whatever was sent before, another connection goes on at the byte.
         #[test]
-        fn a_connection_goes_on_where_the_last_one_broke(sent in 0..39_usize, seen in 0..39_usize) {
-            let mut window = window();
+        fn a_connection_goes_on_where_the_last_one_broke(
+            sent in 0..39_usize,
+            seen in 0..39_usize,
+            is_stored: bool,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut window = match is_stored {
+                true => stored(folder.path()),
+                false => window(),
+            };
             for _ in 0..sent {
                 window.send(1);
             }
@@ -293,7 +314,7 @@ mod tests {
             let all = [[1; 30].as_slice(), &[2; 8]].concat();
             prop_assert_eq!(&rest[..], &all[seen..]);
             // What nobody has any more cannot be sent again.
-            window.acknowledge(1, 10);
+            window.acknowledge(1, if is_stored { 30 } else { 10 });
             prop_assert!(!window.resume(1, 9) && !window.resume(3, 0) && !window.resume(2, 9));
         }
     }

@@ -25,6 +25,9 @@ const MARK: &str = "spool";
 const MEANING: &[u8] = b"timeline keeps here what it has still to send to a store, and removes it \
     then.\n";
 
+/// Most files that are looked through for damage at a time: the recorder has other work.
+const AT_ONCE: usize = 4;
+
 /// A file of a session.
 pub struct SpoolFile {
     pub path: PathBuf,
@@ -220,8 +223,8 @@ impl SpoolFolder {
     }
 
     /// The files of the session that the oldest file belongs to which the store does not have, as
-    /// far as they follow each other. Damaged ones are copied before, without the damage: the copy
-    /// says that something is missing there.
+    /// far as they follow each other, and some of them only. Damaged ones are copied before,
+    /// without the damage: the copy says that something is missing there.
     ///
     /// # Errors
     /// `Io`.
@@ -233,7 +236,7 @@ impl SpoolFolder {
         let mut found = vec![first];
         for (place, file) in self.all.iter().enumerate().skip(first + 1) {
             let follows = file.session == session && file.number == number + 1;
-            if follows && file.waits() {
+            if follows && file.waits() && found.len() < AT_ONCE {
                 found.push(place);
                 number += 1;
             }

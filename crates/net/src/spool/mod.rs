@@ -29,6 +29,8 @@ pub const SPOOL: u64 = 1 << 30;
 /// The largest file, and which part of a spool it is at most.
 const LARGEST: u64 = 16 << 20;
 const PART: u64 = 8;
+/// The pause before files that could not be read are tried again.
+const PAUSE: Duration = Duration::from_secs(1);
 /// How long a store is asked how far it has a run of which nothing is in the spool.
 const ANSWER: Duration = Duration::from_secs(2);
 
@@ -73,6 +75,8 @@ pub struct Spool {
     is_lost: bool,
     /// Why nothing was taken last.
     full: Option<OutputTrouble>,
+    /// Why files cannot be sent, and since when.
+    unsent: Option<(OutputTrouble, Instant)>,
     /// Whether the run has ended, so that the store need not be there any more.
     has_ended: bool,
 }
@@ -101,6 +105,7 @@ impl Spool {
             store_limits: FileLimits::default(),
             is_lost: false,
             full: None,
+            unsent: None,
             has_ended: false,
         })
     }
@@ -170,8 +175,19 @@ impl Spool {
         if !self.sender.session().is_none_or(is_sent) {
             return;
         }
-        // If that fails, it is tried again.
-        let places = self.folder.next_session().unwrap_or_default();
+        let is_early = |(_, since): &(OutputTrouble, Instant)| since.elapsed() < PAUSE;
+        if self.unsent.as_ref().is_some_and(is_early) {
+            return;
+        }
+        let places = self.folder.next_session();
+        let (places, error) = match places {
+            Ok(places) => (places, None),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        self.unsent = error.map(|error| {
+            let trouble = OutputTrouble::of("send from", self.folder.path(), error);
+            (trouble, Instant::now())
+        });
         let Some(first) = places.first().map(|place| &self.folder.all[*place]) else {
             return;
         };
@@ -395,7 +411,8 @@ impl Destination for Spool {
         // What is in the spool waits for the store; who gave it only so long is told.
         let is_told = !self.has_ended || self.sender.is_over();
         let there = || self.sender.trouble().filter(|_| is_told);
-        here.or_else(there)
+        let unsent = || self.unsent.as_ref().map(|(trouble, _)| trouble);
+        here.or_else(unsent).or_else(there)
     }
 
     fn is_watched(&self) -> bool {
