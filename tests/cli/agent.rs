@@ -39,7 +39,14 @@ fn another_machine_looks_at_a_timeline_and_changes_what_it_logs() {
     let name = program.name.path();
     let (agent, host) = answering(&[]);
     let listed = succeed(&["remote", &host, "list"]).stdout;
-    assert!(listed.contains(&format!("{name}  live")), "{listed}");
+    let mut rows = listed.lines();
+    let row = rows.find(|line| line.starts_with(&format!("{name} ")));
+    assert!(
+        row.is_some_and(|row| row.contains(" 1 writer ")),
+        "{listed}"
+    );
+    let same = succeed(&["list", &format!("store://{host}")]).stdout;
+    assert_eq!(same.lines().next(), listed.lines().next());
     let remote = |words: &[&str]| run(&[&["remote", &host], words].concat());
     let url = format!("store://{host}/{name}");
     let dumped = succeed(&["dump", &url]).stdout;

@@ -130,6 +130,12 @@ fn other_side(verb: &str, args: &mut Vec<String>, directory: &Path) -> Option<Ru
             args[1].clone_from(&lines[0]);
             Some(agent)
         }
+        "list" if args.len() > 1 && args[1].starts_with("store://") => {
+            let mut agent = Running::start(&["agent", "--listen", "127.0.0.1:0"]);
+            let lines = agent.stdout_until("an address", |lines| !lines.is_empty());
+            args[1] = format!("store://{}", lines[0]);
+            Some(agent)
+        }
         "pin" => {
             let (mut store, address) = receiving(&directory.join("traces"), "127.0.0.1:0");
             let said = store.stderr_until("a certificate", |lines| !lines.is_empty());

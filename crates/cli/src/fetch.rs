@@ -9,17 +9,12 @@ use std::thread;
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::Deserialize;
-use timeline::dump::printable;
 use timeline_client::{Client, ClientOptions, TRACE_SCHEME, TraceUrl, place_of};
 use timeline_net::StoreTrust;
 use timeline_search::Query;
 
 use crate::access::token_for;
 use crate::failure::{Failure, Result};
-use crate::format::things;
-
-/// Most names that are shown where none was given.
-const MOST_NAMES: usize = 20;
 
 /// Which events of a trace are received.
 pub enum Excerpt<'a> {
@@ -71,10 +66,10 @@ pub fn receive(path: &Path, wanted: &Excerpt) -> Result<PathBuf> {
     let text = path.to_string_lossy();
     let url = TraceUrl::parse(&text).expect("somebody asked whether it is one");
     let url = url.map_err(|error| Failure::Message(error.to_string()))?;
-    let client = client(&url.address)?;
     if url.trace.is_empty() {
-        return Err(unnamed(&client, &text));
+        return Err(unnamed(&text));
     }
+    let client = client(&url.address)?;
     let mut file = tempfile::tempfile().map_err(failed)?;
     let received = format!("/proc/self/fd/{}", file.as_raw_fd());
     let place = format!("logs/{}/archive", place_of(&url.trace));
@@ -165,21 +160,26 @@ fn copy_growing(client: &Client, place: &str, file: &mut File, path: &str) -> Re
     started.map(drop).map_err(failed)
 }
 
-/// That no trace was named, and which there are.
-fn unnamed(client: &Client, text: &str) -> Failure {
-    let logs = match client.logs() {
-        Ok(logs) => logs,
-        Err(error) => return told(error),
-    };
+/// That no trace was named.
+fn unnamed(text: &str) -> Failure {
     let text = text.trim_end_matches('/');
-    let names = logs.iter().take(MOST_NAMES);
-    let names = names.map(|log| format!("\n  {text}/{}", printable(&log.id)));
-    let names: String = names.collect();
-    Failure::misuse(match logs.len() {
-        0 => format!("there is no trace at {text}"),
-        count => format!(
-            "name one of the {} at {text}:{names}",
-            things(count as u64, "trace")
-        ),
-    })
+    Failure::misuse(format!(
+        "name a trace, as in {text}/TRACE; `timeline list {text}` shows which there are"
+    ))
+}
+
+/// The client of a host that is named as the traces of it are.
+pub fn client_of(path: &Path) -> Result<Client> {
+    let text = path.to_string_lossy();
+    let url = TraceUrl::parse(&text).unwrap_or_else(|| {
+        let text = format!("{TRACE_SCHEME}{text}");
+        TraceUrl::parse(&text).expect("it begins so")
+    });
+    let url = url.map_err(|error| Failure::misuse(error.to_string()))?;
+    match url.trace.is_empty() {
+        true => client(&url.address),
+        false => Err(Failure::misuse(format!(
+            "expected a host such as store://db1, got {text}"
+        ))),
+    }
 }

@@ -1,6 +1,7 @@
 //! `timeline list`: the timelines in shared memory, with their writers and fill.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use serde_json::json;
 use timeline::dump::is_printable;
@@ -9,10 +10,12 @@ use timeline_reading::json::write_line;
 
 use crate::args::Example;
 use crate::failure::Result;
+use crate::fetch;
 use crate::format::{self, Align, Bytes, Cell, Count};
 use crate::info;
 use crate::output;
 use crate::permission::{self, refused};
+use crate::remote_list;
 use crate::style::Theme;
 use crate::time::{self, HumanDuration};
 use crate::verb::Verb;
@@ -24,6 +27,11 @@ use crate::verb::Verb;
 /// that of a timeline.
 #[derive(clap::Args)]
 pub struct Args {
+    /// List the traces of a store (store://HOST), or the timelines of another machine, where an
+    /// agent runs (store://HOST:1985)
+    #[arg(value_name = "HOST", conflicts_with = "names")]
+    store: Option<PathBuf>,
+
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -38,6 +46,7 @@ pub struct Args {
 const EXAMPLES: &[Example] = &[
     ("All timelines in shared memory", "timeline list"),
     ("The same for programs", "timeline list --json"),
+    ("The traces of a store", "timeline list store://store1"),
 ];
 
 impl Verb for Args {
@@ -51,6 +60,9 @@ impl Verb for Args {
 }
 
 fn run(args: &Args) -> Result {
+    if let Some(store) = &args.store {
+        return remote_list::show(&fetch::client_of(store)?, args.json);
+    }
     let mut out = output::stdout();
     if args.names {
         let names = timeline::names()?.into_iter();

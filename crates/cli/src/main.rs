@@ -5,9 +5,10 @@
 //! command.rs has the command line, verb.rs says what a verb is, and args.rs and filters.rs have
 //! arguments of several verbs; durations/ those of spans, and access.rs knows stores. Each verb has
 //! a file or a folder: list.rs, info/, dump/, tail/, search/, index.rs, stats.rs, events.rs,
-//! histogram/, outliers/, serve.rs, save.rs, record/, store.rs, agent.rs, remote.rs, pin.rs,
-//! pin.rs, import/, export.rs, verify.rs, repair.rs, priority.rs (with `enable` and `disable`),
-//! channel.rs, sample.rs, watch/, rm.rs, demo/; generate/ makes man pages and completions.
+//! histogram/, outliers/, serve.rs, save.rs, record/, store.rs, agent.rs, remote.rs (with
+//! remote_list.rs), pin.rs, pin.rs, import/, export.rs, verify.rs, repair.rs, priority.rs (with
+//! `enable` and `disable`), channel.rs, sample.rs, watch/, rm.rs, demo/; generate/ makes man pages
+//! and completions.
 //!
 //! Finding what a verb is about: target.rs, fetch.rs (traces of stores), waiting.rs, restart.rs,
 //! growth.rs, indexing.rs, recovery.rs; trust.rs and raised_level.rs are for verbs that change
@@ -55,6 +56,7 @@ mod raised_level;
 mod record;
 mod recovery;
 mod remote;
+mod remote_list;
 mod repair;
 mod restart;
 mod rm;

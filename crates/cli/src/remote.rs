@@ -15,10 +15,11 @@ use timeline_net::{AGENT_PORT, to_connect_to};
 use crate::access::{Access, token_for};
 use crate::args::Example;
 use crate::failure::{Failure, Result};
-use crate::format::{Bytes, Count};
+use crate::format::Count;
 use crate::output;
 use crate::output_file::{OutputFile, Readers};
 use crate::record::{parse_file_size, parse_label};
+use crate::remote_list;
 use crate::time::parse_duration;
 use crate::verb::Verb;
 
@@ -224,7 +225,7 @@ fn run(args: &Args) -> Result {
         token: token_for(&args.host, args.access.token_file())?,
     });
     match args.verb {
-        RemoteVerb::List => list(args, &client),
+        RemoteVerb::List => remote_list::show(&client, args.json),
         RemoteVerb::Priority => match args.rest(1)? {
             [] => show(args, client.get(&args.place("control")?, &[])),
             rules => switch(args, &client, rules.to_vec()),
@@ -245,26 +246,6 @@ fn told(error: timeline_client::Error) -> Failure {
     // The agent speaks of its requests, and this of its options.
     let message = error.to_string();
     Failure::Message(message.replace("add \"later\": true", "add --later"))
-}
-
-fn list(args: &Args, client: &Client) -> Result {
-    let logs = client.logs().map_err(told)?;
-    let mut out = output::stdout();
-    if args.json {
-        let logs: Value = client.get("logs", &[]).map_err(told)?;
-        writeln!(out, "{logs}")?;
-    } else {
-        for log in &logs {
-            let bytes = log.bytes.map(|bytes| Bytes(bytes).to_string());
-            let (id, kind) = (printable(&log.id), &log.kind);
-            writeln!(out, "{id}  {kind}  {}", bytes.unwrap_or_default())?;
-        }
-    }
-    out.flush()?;
-    if logs.is_empty() {
-        output::say(format_args!("{} has no timeline", args.host));
-    }
-    Ok(())
 }
 
 /// Prints which events are logged.

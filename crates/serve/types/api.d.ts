@@ -350,6 +350,8 @@ export type LogObject = {
   name: string;
   /** Where it is. */
   path: string;
+  /** Of a timeline who writes it; null for what is none. */
+  ring?: null | RingObject;
   /** Of an archive whose it is and how far; null as long as nobody has looked into it. */
   trace?: null | Trace;
 };
@@ -565,6 +567,16 @@ export type RemovalObject = {
   bytes: number;
   /** The files. */
   files: number;
+};
+
+/** Who writes a timeline, and what. */
+export type RingObject = {
+  /** How many entries were written. */
+  entries: number;
+  /** Which events are logged: the level, and rules behind it. */
+  level: string;
+  /** How many processes write to it. */
+  writers: number;
 };
 
 /** The counts of a thread or core. */
@@ -823,6 +835,20 @@ export type UnknownName = {
   sentence: string;
   /** What it would be the name of: category, event, field, thread, process or core. */
   what: string;
+};
+
+/** What is watched for. */
+export type WatchRequest = {
+  /** After a firing, others of the same condition are counted for this time: 10s. */
+  cooldown?: string | null;
+  /** The answer ends after this time, in nanoseconds. */
+  duration_ns?: number | null;
+  /** Whether a line is an object of JSON, or is for people. */
+  json?: boolean;
+  /** The answer ends after so many firings. */
+  max_firings?: number | null;
+  /** Conditions, of which any is enough: span engine.breath > 1ms, rate(net.sent, 1s) > 1000/s. */
+  when: string[];
 };
 
 /** The answers to GET, by the path behind `api/`. */

@@ -218,22 +218,27 @@ fn what_cannot_be_read_is_told() {
         &token,
     ]);
     let (_, url) = named(&kept, &http);
-    let with = |secret: &str, path: &str| {
+    let with = |verb: &str, secret: &str, path: &str| {
         let mut dump = Command::new(env!("CARGO_BIN_EXE_timeline"));
-        dump.args(["dump", path]).env("TIMELINE_TOKEN", secret);
+        dump.args([verb, path]).env("TIMELINE_TOKEN", secret);
         Ran::new(dump.output().unwrap())
     };
     let known = "correct-horse-battery-staple";
-    assert_eq!(with(known, &url).code, Some(0));
+    assert_eq!(with("dump", known, &url).code, Some(0));
     let told = fail(&["dump", &url]);
     assert!(told.contains("says: expected a"), "{told}");
-    let told = with("wrong-horse-battery-staple", &url).stderr;
+    let told = with("dump", "wrong-horse-battery-staple", &url).stderr;
     assert!(told.contains("says: expected another token"), "{told}");
-    let told = with(known, &format!("store://{http}/none/such")).stderr;
+    let told = with("dump", known, &format!("store://{http}/none/such")).stderr;
     assert!(told.contains("there is no log \"none/such\""), "{told}");
-    let told = with(known, &format!("store://{http}"));
+    let told = with("dump", known, &format!("store://{http}"));
     assert_eq!(told.code, Some(2));
-    assert!(told.stderr.contains(&url), "{told:?}");
+    let way_out = format!("`timeline list store://{http}` shows");
+    assert!(told.stderr.contains(&way_out), "{told:?}");
+    let listed = with("list", known, &format!("store://{http}")).stdout;
+    let (_, name) = url.split_once(&format!("{http}/")).unwrap();
+    let row = listed.lines().find(|line| line.starts_with(name));
+    assert!(row.is_some_and(|row| row.contains("  ended  ")), "{listed}");
     for verb in [
         "record -o x.tla",
         "priority",

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::extract::State as Shared;
 use serde::Serialize;
+use timeline::Attached;
 use timeline_archive::Preamble;
 use utoipa::ToSchema;
 
@@ -63,6 +64,33 @@ pub struct LogObject {
     pub modified: Option<String>,
     /// Of an archive whose it is and how far; null as long as nobody has looked into it.
     pub trace: Option<TraceObject>,
+    /// Of a timeline who writes it; null for what is none.
+    pub ring: Option<RingObject>,
+}
+
+/// Who writes a timeline, and what.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RingObject {
+    /// Which events are logged: the level, and rules behind it.
+    pub level: String,
+    /// How many processes write to it.
+    pub writers: usize,
+    /// How many entries were written.
+    pub entries: u64,
+}
+
+/// What is known of a timeline without recording it.
+fn ring(found: &LogSource) -> Option<RingObject> {
+    if found.kind != LogKind::Live {
+        return None;
+    }
+    let reached = found.reached().ok()?;
+    let info = Attached::open(reached.path()).ok()?.info();
+    Some(RingObject {
+        level: info.rules.to_string(),
+        writers: timeline::users(reached.path()).map_or(0, |users| users.len()),
+        entries: info.entries_written,
+    })
 }
 
 /// What is known of a log.
@@ -157,6 +185,7 @@ fn object(found: &LogSource, trace: Option<TraceObject>) -> LogObject {
         bytes: found.bytes,
         modified,
         trace,
+        ring: ring(found),
     }
 }
 
