@@ -188,12 +188,9 @@ impl<'a> Analysis<'a> {
             }
             SourceStep::Over => {}
         }
-        // Streams end when they are cancelled.
-        let is_cancelled = self.is_cancelled.is_some_and(|is_cancelled| is_cancelled());
-        self.end_with(match is_cancelled {
-            true => AnalysisEnd::Cancelled,
-            false => AnalysisEnd::Whole,
-        })
+        // Streams end when they are cancelled, and when nobody wants more of them.
+        let early = self.early_end(workers.as_ref());
+        self.end_with(early.unwrap_or(AnalysisEnd::Whole))
     }
 
     /// Whether nobody wants more, although it may come.

@@ -64,14 +64,14 @@ fn a_cancelled_analysis_ends_and_says_so() {
 
 #[test]
 fn who_has_enough_is_given_no_more_and_others_go_on() {
-    let log = many();
+    let all_of_it = many();
     for is_apart in [false, true] {
         let few = || Notebook {
             enough: Some(5),
             ..Notebook::default()
         };
         let (mut one, mut all) = (few(), Notebook::default());
-        let analysis = Analysis::new(AnalysisInput::whole([&log])).with(&mut all);
+        let analysis = Analysis::new(AnalysisInput::whole([&all_of_it])).with(&mut all);
         let analysis = match is_apart {
             true => analysis.with_apart(&mut one),
             false => analysis.with(&mut one),
@@ -80,7 +80,7 @@ fn who_has_enough_is_given_no_more_and_others_go_on() {
         assert_eq!((one.events().len(), all.events().len()), (5, 10_000));
 
         let mut alone = few();
-        let analysis = Analysis::new(AnalysisInput::whole([&log]));
+        let analysis = Analysis::new(AnalysisInput::whole([&all_of_it]));
         let analysis = match is_apart {
             true => analysis.with_apart(&mut alone),
             false => analysis.with(&mut alone),
@@ -88,6 +88,15 @@ fn who_has_enough_is_given_no_more_and_others_go_on() {
         assert_eq!(analysis.run().unwrap(), AnalysisEnd::Enough);
         assert_eq!(alone.events().len(), 5);
     }
+    // Also if the log ends in the same step.
+    let short = log(&[0, 1, 2].map(|time| SampleEvent::new(0, 1_000 + time)), 7);
+    let mut first = Notebook {
+        enough: Some(1),
+        ..Notebook::default()
+    };
+    let analysis = Analysis::new(AnalysisInput::whole([&short])).with(&mut first);
+    assert_eq!(analysis.run().unwrap(), AnalysisEnd::Enough);
+    assert_eq!(first.events().len(), 1);
 }
 
 #[test]
