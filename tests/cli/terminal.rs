@@ -309,7 +309,7 @@ fn failures(shown: &mut Shown, snapshot: &Path) {
         let _ = fs::remove_file(shown.folder.join(&nothing));
         shown.run(&[&verb, &flag]);
         shown.run(&[&verb, &nothing, &nothing, &nothing]);
-        if !["record", "store", "demo"].contains(&verb.as_str()) {
+        if !["record", "store", "agent", "demo"].contains(&verb.as_str()) {
             shown.run(&[&verb, &nothing]);
             // It waits for a timeline of that name, too.
             if verb != "serve" {
