@@ -210,12 +210,13 @@ fn a_fleet_is_sent_as_it_comes_and_goes() {
     let (store, address) = receiving(folder.path(), &own_address());
     let mut first = Program::new("fleet-a", 1024);
     first.log(5);
-    let prefix = first.name.path()[1..]
-        .split("fleet")
-        .next()
-        .unwrap()
-        .to_owned();
-    let pattern = format!("{prefix}fleet-*");
+    // Those of this process alone.
+    let pattern = format!("timeline-test-fleet-?-{}-*", std::process::id());
+    let is_meant = first
+        .name
+        .path()
+        .contains(pattern.rsplit_once('?').unwrap().1.trim_end_matches('*'));
+    assert!(is_meant, "{} {pattern}", first.name.path());
     let (agent, host) = answering(&["--to", &address, "--match", &pattern]);
     let count = |trace: &Path| Archive::open(trace).map_or(0, |it| it.events().count());
     eventually("the first program", || traces(folder.path()).len() == 1);
