@@ -37,21 +37,29 @@ fn disturbed(
     (events, flight.missed())
 }
 
+/// Where the new file begins. A recorder that is in the middle of a step may write the first 50 to
+/// the old file, which it then has checked already; the others are in the new one, each once.
+fn begin_of_new_file((events, missed): (Vec<i64>, u64)) -> i64 {
+    let begin = events[0];
+    assert!((1_000..=1_050).contains(&begin), "{begin}");
+    assert_eq!((events, missed), ((begin..1_150).collect(), 0));
+    begin
+}
+
 #[test]
 fn what_is_removed_is_begun_anew_and_nothing_is_lost_from_then_on() {
-    let all = ((1_000..1_150).collect(), 0);
     for form in [&["--plain"][..], &[]] {
         let mut flight = Flight::new("removed-file", 1 << 12);
         let remove = |flight: &Flight| fs::remove_file(flight.file()).unwrap();
-        assert_eq!(disturbed(&mut flight, form, remove, ANEW), all);
+        begin_of_new_file(disturbed(&mut flight, form, remove, ANEW));
 
         let mut flight = Flight::of_files("removed-numbered", 1 << 12);
         let remove = |flight: &Flight| fs::remove_file(&flight.files()[0]).unwrap();
-        assert_eq!(disturbed(&mut flight, form, remove, ANEW), all);
+        begin_of_new_file(disturbed(&mut flight, form, remove, ANEW));
 
         let mut flight = Flight::of_files("removed-folder", 1 << 12);
         let remove = |flight: &Flight| fs::remove_dir_all(flight.file()).unwrap();
-        assert_eq!(disturbed(&mut flight, form, remove, ANEW), all);
+        begin_of_new_file(disturbed(&mut flight, form, remove, ANEW));
     }
 }
 
@@ -60,11 +68,10 @@ fn what_is_moved_is_whole_and_the_rest_is_at_the_name() {
     let mut flight = Flight::new("moved", 1 << 12);
     let aside = flight.folder.path().join("flight.tla.1");
     let shift = |flight: &Flight| fs::rename(flight.file(), &aside).unwrap();
-    let after = disturbed(&mut flight, &[], shift, ANEW);
-    assert_eq!(after, ((1_000..1_150).collect(), 0));
+    let begin = begin_of_new_file(disturbed(&mut flight, &[], shift, ANEW));
     let moved = Archive::open(&aside).unwrap();
     let moved: Vec<_> = moved.events().collect();
-    assert_eq!(first_arguments(&moved), (0..1_000).collect::<Vec<_>>());
+    assert_eq!(first_arguments(&moved), (0..begin).collect::<Vec<_>>());
 }
 
 #[test]
