@@ -5,7 +5,8 @@ Eight snapshots of a program are recorded at the same time by eight recorders: t
 and to a store with it. How many events a second all of them record together, and how much processor time recorders and
 store take for an event; median and quartiles over the repeats. Then how much memory a store takes for a thousand
 connections over which nothing comes, and a recorder while its store is away; how long a search of a trace takes from
-afar, beside one of its files; and how long it takes until a program logs after an agent was asked for it."""
+afar, beside one of its files; how long it takes until a program logs after an agent was asked for it; and how long
+logging takes while a worker in the program sends to a store."""
 
 import argparse
 import contextlib
@@ -24,7 +25,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from harness.figures import spread
+from harness.figures import ratio, spread
 from harness.programs import Failed, Programs, run, say
 
 SENDERS = 8
@@ -278,15 +279,22 @@ def controlling(programs, quick):
                 time.sleep(0.02)
                 began = time.time_ns()
                 switch(address, place, "all")
-                time.sleep(0.02)
-                first = run([programs.command, "dump", "--reverse", "-n", "1", "--json", "--since",
-                             f"@{began // 10**9}.{began % 10**9:09}", programs.name], "timeline dump",
-                            stderr=subprocess.DEVNULL)
-                took.append((int(json.loads(first)["unix_ns"]) - began) / 1e9)
+                took.append((first_since(programs, began) - began) / 1e9)
         finally:
             agent.terminate()
             agent.communicate()
     return {"seconds": spread(took)}
+
+
+def first_since(programs, began):
+    """When the first event was logged since then, in nanoseconds since 1970."""
+    since = f"@{began // 10**9}.{began % 10**9:09}"
+    for _ in range(100):
+        logged = run([programs.command, "dump", "--reverse", "--json", "--since", since, programs.name],
+                     "timeline dump", stderr=subprocess.DEVNULL)
+        if logged:
+            return int(json.loads(logged.split("\n", 1)[0])["unix_ns"])
+    raise Failed("the program does not log again")
 
 
 def switch(address, place, rules):
@@ -308,9 +316,34 @@ def show_controlling(figures):
     print(f"\nfrom a request to an agent until the program logs: {took:.2f} ms ({low:.2f}-{high:.2f})")
 
 
+def working(programs, quick):
+    """An event with four integers, beside reading the clock, alone and while a worker sends."""
+    events, repeats = (10_000, 2) if quick else (2_000_000, 9)
+    say(f"a program logs {repeats} x {events:,} events, alone and while a worker of it sends them")
+    rows = []
+    for way in ["alone", "beside a worker"]:
+        with Store(programs) as store:
+            more = ["--to", store.address] if way != "alone" else []
+            said = run([programs.rust, "--mode", "loop", "--variant", "enabled4", "--events", str(events), "--repeats",
+                        str(repeats), *more], "bench-log", env=programs.environment())
+        programs.remove()
+        ratios = [ratio(json.loads(line)) for line in said.splitlines()]
+        rows.append({"way": way, "ratio": spread(ratios)})
+    return rows
+
+
+def show_working(rows):
+    """The table of `working`."""
+    print("\nlogging four integers   beside the clock (quartiles)")
+    for row in rows:
+        low, middle, high = row["ratio"]
+        print(f"{row['way']:<20} {middle:12.2f} ({low:.2f}-{high:.2f})")
+
+
 # What is measured: a name in the figures, how, and how it is shown.
 PARTS = [("recording", recording, show), ("silent", silent, show_silent), ("outage", outage, show_outage),
-         ("searching", searching, show_searching), ("controlling", controlling, show_controlling)]
+         ("searching", searching, show_searching), ("controlling", controlling, show_controlling),
+         ("working", working, show_working)]
 
 
 def main():

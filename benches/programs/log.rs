@@ -4,7 +4,9 @@
 //! call that is measured, and E is the number of events of each thread.
 //!
 //!     bench-log --variant V --mode loop|sustained|latency|endless
-//!         --threads N --events E --repeats R
+//!         --threads N --events E --repeats R [--to ADDRESS]
+//!
+//! With `--to`, a worker thread sends the events to a store meanwhile.
 //!
 //! In endless mode it says "ready" and logs until it is killed, beside other measured programs.
 //!
@@ -23,6 +25,7 @@ use measure::{
     ticks_before, timed,
 };
 use timeline::{ErrorKind, EventId, Level, Priority, Timeline, event, span};
+use timeline_worker::{Worker, WorkerOptions};
 
 /// The priority of events that are enabled.
 const TYPED: Priority = Priority::Trace;
@@ -91,8 +94,8 @@ impl Drop for Log {
 }
 
 fn main() {
-    let [mode, variant, threads, events, repeats] =
-        arguments(["mode", "variant", "threads", "events", "repeats"]);
+    let [mode, variant, threads, events, repeats, to] =
+        arguments(["mode", "variant", "threads", "events", "repeats", "to"]);
     let options = Options {
         mode: mode.unwrap_or("loop".into()),
         variant: variant.unwrap_or("enabled4".into()),
@@ -103,6 +106,8 @@ fn main() {
     let log = Log::open();
     log.warm_up();
     let tl = &log.timeline;
+    let send = |to: String| Worker::start(tl, &WorkerOptions::to_store(&to)?);
+    let _worker = to.map(|to| send(to).unwrap_or_else(|error| fail(error)));
     match options.variant.as_str() {
         "enabled0" => measure(&options, |_| tl.log(log.none, [])),
         "enabled4" => measure(&options, |i| tl.log(log.four, [i, i + 1, i + 2, i + 3])),

@@ -7,7 +7,9 @@ use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer};
+use timeline_archive::{
+    Archive, ClockComparison, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer,
+};
 use timeline_import::Importer;
 
 use crate::inlined::{has_symbols_by_hand, inlined};
@@ -136,6 +138,10 @@ pub fn agree(file: &Path) -> Vec<Value> {
                 parsed.is_none_or(|parsed| known.contains(&parsed)),
                 "{text}"
             );
+        } else if let Some(clock) = line.get("clock") {
+            let known = archive.clocks(clock["magic"].as_u64().unwrap_or(0));
+            let known: Vec<_> = known.iter().map(records::clock).collect();
+            assert!(known.contains(clock), "{clock} is not among {known:?}");
         } else if let Some(process) = line.get("process").filter(|process| process.is_object()) {
             let known = archive.processes(process["magic"].as_u64().unwrap_or(0));
             let known: Vec<_> = known.iter().map(records::process).collect();
@@ -357,12 +363,21 @@ fn a_file_made_by_hand_is_read() {
     run("write_archive.py", &[], &path);
     let found = agree(&path);
     let archive = Archive::open(&path).unwrap();
-    assert_eq!((archive.frames(), archive.unknown()), (17, 2));
+    assert_eq!((archive.frames(), archive.unknown()), (18, 2));
     assert_eq!((archive.count(), archive.recoverable()), (8, (8, 0)));
     assert_eq!((archive.missed(), archive.damage().len()), (5, 1));
 
     assert_eq!(archive.preambles(), [&preamble_by_hand()]);
     has_symbols_by_hand(&archive);
+    let clock = ClockComparison {
+        magic: Some(7),
+        ticks: Some(5),
+        unix_nanos: Some(1 << 60),
+        error: Some(9),
+        boot_id: Some("other".into()),
+        ..ClockComparison::default()
+    };
+    assert_eq!(archive.clocks(7), [clock]);
 
     let (printf, long) = ("%d \u{fffd} %s", "x".repeat(70_000));
     let nothing = json!({

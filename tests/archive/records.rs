@@ -1,7 +1,7 @@
 //! What records say, as the independent reader prints it.
 
 use serde_json::{Value, json};
-use timeline_archive::{Preamble, ProcessRecord};
+use timeline_archive::{ClockComparison, Preamble, ProcessRecord};
 
 use crate::independent::hex;
 
@@ -25,6 +25,7 @@ pub fn program(preamble: &Preamble) -> Value {
             [step.ticks, step.after_ticks, step.after, step.before, step.unix]
         }).collect::<Vec<_>>(),
         "rate": preamble.rate,
+        "user": preamble.user,
     })
 }
 
@@ -38,5 +39,18 @@ pub fn process(process: &ProcessRecord) -> Value {
         "path": process.path,
         "size": process.size,
         "sha1": process.sha1.as_deref().map(hex),
+    })
+}
+
+/// A comparison of two clocks.
+pub fn clock(clock: &ClockComparison) -> Value {
+    json!({
+        "magic": clock.magic,
+        "ticks": clock.ticks,
+        "time": clock.unix_nanos,
+        "reference": clock.reference_nanos,
+        "error": clock.error,
+        "boot": clock.boot_id,
+        "host": clock.host,
     })
 }

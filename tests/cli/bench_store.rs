@@ -42,12 +42,18 @@ fn recorders_and_a_store_are_measured() {
         assert_spread(row, "store");
     }
     assert_spread(&found["controlling"], "seconds");
+    let working = found["working"].as_array().unwrap();
+    assert_eq!(working.len(), 2);
+    for row in working {
+        assert_spread(row, "ratio");
+    }
     let tables = printed(said);
     for row in [
         "store, TLS ",
         "a recorder without its store",
         "one event ",
         "from a request to an agent",
+        "beside a worker ",
     ] {
         let is_there = tables.lines().any(|line| line.starts_with(row));
         assert!(is_there, "{row}: {tables}");

@@ -16,6 +16,7 @@ mod bench_latency;
 mod bench_search;
 mod bench_store;
 mod bootstrap;
+mod clocks;
 mod command;
 mod completions;
 mod control;

@@ -26,11 +26,12 @@ FIELDS = {2: "file", 3: "line", 4: "backtrace", 5: "thread", 6: "level", 7: "tic
           10: "arguments", 11: "category", 12: "core", 13: "tid", 14: "pid", 15: "process", 16: "lane",
           17: "number", 18: "event"}
 PREAMBLE = {1: "magic", 2: "path", 3: "size", 4: "sha1", 5: "host", 6: "boot", 7: "pid", 8: "timeline", 9: "anchors",
-            10: "clock", 11: "writer", 12: "created", 13: "nodes", 14: "steps", 15: "rate"}
+            10: "clock", 11: "writer", 12: "created", 13: "nodes", 14: "steps", 15: "rate", 16: "user"}
 SYMBOL = {1: "magic", 2: "address", 3: "file", 4: "base", 5: "name", 6: "start", 7: "pid", 8: "source", 9: "line",
           10: "recovered", 11: "inlined"}
 PROCESS = {1: "magic", 2: "pid", 3: "joined", 4: "name", 5: "path", 6: "size", 7: "sha1"}
-TAGS = (0, 1, 2, 3, 4, 16, 17, 127)
+CLOCK = {1: "magic", 2: "ticks", 3: "time", 4: "reference", 5: "error", 6: "boot", 7: "host"}
+TAGS = (0, 1, 2, 3, 4, 5, 16, 17, 127)
 STRINGS = ("file", "thread", "format", "category", "process")
 
 
@@ -605,7 +606,7 @@ def main(path, with_names):
     if start < at:
         damage.append([start, at])
 
-    modules = []
+    modules, clocks = [], []
     programs, symbols, processes, strings, missed, events, covered = [], [], {}, {}, 0, [], {}
     for tag, fields in records:
         magic = number(fields.get(1)) or 0
@@ -617,6 +618,8 @@ def main(path, with_names):
             symbols.append(named(SYMBOL, fields))
         elif tag == 4 and text(fields.get(2)) is not None:
             modules.append([number(fields.get(1)), text(fields[2])])
+        elif tag == 5:
+            clocks.append(named(CLOCK, fields))
         elif tag == 3 and number(fields.get(2)) is not None:
             process = named(PROCESS, fields)
             known = processes.setdefault((magic, process["pid"], process["joined"]), process)
@@ -661,6 +664,8 @@ def main(path, with_names):
             print(json.dumps({"symbol": symbol}))
         for module in modules:
             print(json.dumps({"module": module}))
+        for clock in clocks:
+            print(json.dumps({"clock": clock}))
         for process in processes.values():
             print(json.dumps({"process": process}))
     important = set()

@@ -130,6 +130,8 @@ def main(path):
         frame(record(fixed(1), (3, b"\xA3a.c"), (2, fixed(1)), (1, fixed(7)))),
         frame(record(fixed(1), (1, fixed(7)), (2, wide(2)), (3, binary(b"%d \xE4\xB8 %s"))), raw=4),
         frame(record(fixed(1), (1, fixed(7)), (2, b"\xCD" + struct.pack(">H", 300)), (3, long_text(b"x" * 70_000)))),
+        frame(record(fixed(5), (1, fixed(7)), (2, fixed(5)), (3, wide(1 << 60)), (4, b"\xC0"), (5, wide(9)), unknown,
+                     (6, long_text(b"other")))),
         # What is said again does not count.
         frame(record(fixed(1), (1, fixed(7)), (2, fixed(1)), (3, text(b"other")))),
         b"damage \xC1\xCE\0\0\0\0\xC1\xA1",
@@ -141,7 +143,7 @@ def main(path):
         frame(record(fixed(2), (2, fixed(9)), (1, fixed(7)))),
         # The same address in another process.
         frame(record(fixed(2), (1, fixed(7)), (2, wide(0xFFFF_FFFF_8000_0001)), (5, text(b"other")), (7, fixed(13)))),
-        frame(record(fixed(5), unknown, named)),
+        frame(record(fixed(9), unknown, named)),
         frame(record(b"\xCD\x01\x2C", unknown)),
         frame(record(fixed(127), (20, fixed(2)), (18, fixed(3)), (17, wide(1 << 40)), (16, fixed(1)), (15, fixed(2)),
                      (14, fixed(12)), (13, fixed(11)), (12, fixed(4)), (11, fixed(2)),

@@ -39,6 +39,7 @@ pub mod varint {
 }
 
 pub use error::{Error, Result};
+pub use format::clock::ClockComparison;
 pub use format::event::{ArchiveEvent, OBJECT, PRINTF, RawDefinition, RawEvent, RawThread};
 pub use format::file_name::has_archive_name;
 pub use format::frame::MAGIC;
@@ -72,7 +73,7 @@ pub use read::units::unit::UnitInfo;
 pub use record::numbered_files::{LockedFile, create_file};
 pub use record::output::FileChange;
 pub use record::output::{ArchiveOutput, OutputTrouble};
-pub use record::output::{Destination, FileLimits};
+pub use record::output::{Destination, FileLimits, ReferenceClock};
 pub use record::output::{Fsync, Keeping};
 pub use record::recorder::Recorder;
 pub use record::recorder::totals::Totals;

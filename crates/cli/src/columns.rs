@@ -58,6 +58,8 @@ pub enum Column {
     Message,
     /// The timeline or archive
     Path,
+    /// Of several hosts: by how much the time may be wrong, after ~ if the order is not known
+    Error,
 }
 
 impl Column {
@@ -95,6 +97,7 @@ impl Column {
             Column::Event => ("event", 24),
             Column::Message => ("message", 0),
             Column::Path => ("path", 12),
+            Column::Error => ("error", 9),
         }
     }
 

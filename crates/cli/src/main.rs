@@ -6,22 +6,24 @@
 //! arguments of several verbs; durations/ those of spans, and access.rs knows stores. Each verb has
 //! a file or a folder: list.rs, info/, dump/, tail/, search/, index.rs, stats.rs, events.rs,
 //! histogram/, outliers/, serve.rs, save.rs, record/, store.rs, agent.rs, remote.rs (with
-//! remote_list.rs), pin.rs, pin.rs, import/, export.rs, verify.rs, repair.rs, priority.rs (with
+//! remote_list.rs), pin.rs, import/, export.rs, verify.rs, repair.rs, priority.rs (with
 //! `enable` and `disable`), channel.rs, sample.rs, watch/, rm.rs, demo/; generate/ makes man pages
 //! and completions.
 //!
 //! Finding what a verb is about: target.rs, fetch.rs (traces of stores), waiting.rs, restart.rs,
 //! growth.rs, indexing.rs, recovery.rs; trust.rs and raised_level.rs are for verbs that change
 //! something, misspelt.rs and unknown_names.rs for names that are nowhere, disabled_events.rs for
-//! events that are not logged, permission.rs for files of others. Showing: columns.rs,
-//! text_lines.rs, thread_columns.rs, json/, format.rs, time.rs, style.rs. Printing: output.rs,
-//! pager.rs, output_file.rs, signals.rs. services.rs runs servers, sockets.rs has those that are
-//! given. What failed or is lacking: failure.rs, health.rs, unread_lines.rs.
+//! events that are not logged, clocks.rs for clocks of several hosts, permission.rs for files of
+//! others. Showing: columns.rs, text_lines.rs, thread_columns.rs, json/, format.rs, time.rs,
+//! style.rs. Printing: output.rs, pager.rs, output_file.rs, signals.rs. services.rs runs servers,
+//! sockets.rs has those that are given. What failed or is lacking: failure.rs, health.rs,
+//! unread_lines.rs.
 
 mod access;
 mod agent;
 mod args;
 mod channel;
+mod clocks;
 mod columns;
 mod command;
 mod demo;

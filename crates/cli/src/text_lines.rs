@@ -28,6 +28,8 @@ pub struct TextLines<'a> {
     threads: ThreadTexts<'a>,
     programs: Option<Programs<'a>>,
     path: String,
+    /// By how much the time of the next event may be wrong.
+    error: String,
     /// Grows with the longest category seen, so that messages stay in line.
     category_width: usize,
     messages: Messages<'a>,
@@ -125,6 +127,7 @@ impl<'a> TextLines<'a> {
             threads: ThreadTexts::new(at),
             programs: None,
             path: String::new(),
+            error: String::new(),
             category_width: 12,
             messages: Messages::new(at),
         }
@@ -151,6 +154,11 @@ impl<'a> TextLines<'a> {
     /// the one written last.
     pub fn set_older(&mut self, older: Option<EventTime>) {
         self.times.older = older;
+    }
+
+    /// Says by how much the time of the event may be wrong that is written next.
+    pub fn set_error(&mut self, error: String) {
+        self.error = error;
     }
 
     /// Says when the first event was logged, if another source had it.
@@ -273,6 +281,7 @@ impl<'a> TextLines<'a> {
             }
             Column::Event => definition.map_or("?".into(), Definition::name),
             Column::Path => self.path.clone(),
+            Column::Error => std::mem::take(&mut self.error),
             Column::Time | Column::Message => String::new(),
         };
         match is_last {

@@ -1,5 +1,6 @@
 //! Defines how a connection begins: the hello of a sender, and the welcome of a receiver.
 
+use timeline::internal::bounded;
 use timeline::internal::msgpack::{FieldWriter, Unpacker};
 use timeline_archive::RunState;
 
@@ -57,6 +58,9 @@ pub struct Welcome {
     pub size: Option<u64>,
     /// The largest age of a file, in milliseconds.
     pub age: Option<u64>,
+    /// The kernel's boot id and the name of the receiver's machine, if it tells what time it is
+    /// there.
+    pub machine: Option<(String, String)>,
 }
 
 impl Hello {
@@ -116,12 +120,14 @@ impl Welcome {
         }
         fields.number(13, self.size);
         fields.number(14, self.age);
+        fields.text(15, self.machine.as_ref().map(|(boot, _)| &boot[..]));
+        fields.text(16, self.machine.as_ref().map(|(_, host)| &host[..]));
     }
 
     /// Reads the fields.
     pub(crate) fn read(fields: u32, input: &mut Unpacker) -> Option<Welcome> {
         let (mut welcome, mut state, mut is_known) = (Welcome::default(), RunState::default(), 0);
-        let mut numbers = Vec::new();
+        let (mut numbers, mut boot, mut host) = (Vec::new(), None, None);
         each(fields, input, |key, input| {
             match key {
                 1 => welcome.version = number(input)?,
@@ -139,11 +145,16 @@ impl Welcome {
                 12 => input.numbers(&mut state.important)?,
                 13 => welcome.size = input.number()?,
                 14 => welcome.age = input.number()?,
+                15 => boot = input.text()?,
+                16 => host = input.text()?,
                 _ => input.skip()?,
             }
             Some(())
         })?;
         welcome.state = (is_known > 0).then_some(state);
+        let cut = |text: &str| bounded(text).into_owned();
+        let machine = boot.map(|boot| (boot, host.unwrap_or_default()));
+        welcome.machine = machine.map(|(boot, host)| (cut(&boot), cut(&host)));
         Some(welcome)
     }
 }

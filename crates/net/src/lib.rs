@@ -24,7 +24,9 @@ pub use address::{AGENT_PORT, HTTP_PORT, PORT, is_here, to_connect_to, to_listen
 pub use connect::{connect, listen, shown_certificate};
 pub use hello::{Acknowledge, Hello, SessionId, VERSION, Welcome};
 pub use inbox::{Inbox, InboxFrame};
-pub use message::{Ack, Beat, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage};
+pub use message::{
+    Ack, Beat, ClockAnswer, MAX_HELLO, Received, RefusalCode, RefusalMessage, WireMessage,
+};
 pub use sender::{Sender, SenderOptions};
 pub use spool::{LEAST_SPOOL, SPOOL, Spool};
 pub use tls::{Fingerprint, KnownStores, StoreTrust, TrustError};

@@ -44,6 +44,21 @@ pub struct Beat {
     pub trouble: Option<String>,
     /// Whether somebody waits for new events of this run.
     pub is_watched: bool,
+    /// From the sender: the number of its question what time it is there.
+    pub question: Option<u64>,
+    /// From the receiver: the answer.
+    pub answer: Option<ClockAnswer>,
+}
+
+/// What time it is at the receiver, in nanoseconds since the epoch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClockAnswer {
+    /// The number of the question.
+    pub asked: u64,
+    /// When the question came.
+    pub received: u64,
+    /// When the answer went.
+    pub sent: u64,
 }
 
 /// Why a receiver does not take what is sent.
@@ -161,6 +176,10 @@ impl WireMessage {
             WireMessage::Beat(beat) => {
                 fields.text(1, beat.trouble.as_deref());
                 fields.number(2, beat.is_watched.then_some(1));
+                fields.number(3, beat.question);
+                fields.number(4, beat.answer.map(|answer| answer.asked));
+                fields.number(5, beat.answer.map(|answer| answer.received));
+                fields.number(6, beat.answer.map(|answer| answer.sent));
                 tag::BEAT
             }
             WireMessage::Unknown => tag::BEAT,
@@ -187,15 +206,21 @@ impl WireMessage {
             tag::HELLO => WireMessage::Hello(Hello::read(fields, input)?),
             tag::WELCOME => WireMessage::Welcome(Welcome::read(fields, input)?),
             tag::BEAT => {
-                let mut beat = Beat::default();
+                let (mut beat, mut answer, mut answers) =
+                    (Beat::default(), ClockAnswer::default(), false);
                 each(fields, input, |key, input| {
                     match key {
                         1 => beat.trouble = input.text()?,
                         2 => beat.is_watched = number(input)? > 0,
+                        3 => beat.question = input.number()?,
+                        4 => (answer.asked, answers) = (number(input)?, true),
+                        5 => answer.received = number(input)?,
+                        6 => answer.sent = number(input)?,
                         _ => input.skip()?,
                     }
                     Some(())
                 })?;
+                beat.answer = answers.then_some(answer);
                 WireMessage::Beat(beat)
             }
             tag::ACK => {
@@ -276,6 +301,7 @@ mod tests {
                 state: Some(state),
                 size: Some(6),
                 age: None,
+                machine: Some(("boot".into(), "store".into())),
             }),
             // Known, with nothing in any lane.
             WireMessage::Welcome(Welcome {
@@ -287,6 +313,12 @@ mod tests {
             WireMessage::Beat(Beat {
                 trouble: Some("no room".into()),
                 is_watched: true,
+                question: Some(7),
+                answer: Some(ClockAnswer {
+                    asked: 0,
+                    received: 2,
+                    sent: u64::MAX,
+                }),
             }),
             WireMessage::Ack(Ack {
                 file: 1,

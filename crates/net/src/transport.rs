@@ -45,6 +45,16 @@ impl Transport {
         is_quiet && socket.set_nonblocking(false).is_ok()
     }
 
+    /// Waits until something comes, or this time is over. Afterwards no call waits. Returns whether
+    /// something may have come.
+    pub fn wait(&self, time: Duration) -> bool {
+        let socket = self.socket();
+        let can_wait =
+            socket.set_nonblocking(false).is_ok() && socket.set_read_timeout(Some(time)).is_ok();
+        let has_come = can_wait && socket.peek(&mut [0]).is_ok();
+        socket.set_nonblocking(true).is_ok() && has_come
+    }
+
     fn socket(&self) -> &TcpStream {
         match self {
             Transport::Plain(socket) => socket,

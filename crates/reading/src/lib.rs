@@ -10,7 +10,8 @@
 //! log.rs, request.rs, stream.rs and merge.rs have these types. sieve.rs lets the wanted events
 //! through and counts what is missing before the others; follow/ follows logs that grow; durations/
 //! finds how long spans took. visit.rs gives the events of an archive to a visitor by their
-//! columns. event_time.rs says when an event was logged, programs.rs by which program,
+//! columns. host_clock.rs and clock_alignment.rs compare the clocks of several machines.
+//! event_time.rs says when an event was logged, programs.rs by which program,
 //! unknown_names.rs which names in filters are nowhere, unknown_rules.rs the same of rules, and
 //! error.rs why a log cannot be opened or read. view/ is what is shown of an event.
 //!
@@ -24,10 +25,12 @@
 //! assert_eq!(text.as_bytes(), b"1.1");
 //! ```
 
+mod clock_alignment;
 mod durations;
 mod error;
 mod event_time;
 mod follow;
+mod host_clock;
 pub mod json;
 mod log;
 mod merge;
@@ -40,6 +43,7 @@ mod unknown_rules;
 mod view;
 mod visit;
 
+pub use clock_alignment::ClockAlignment;
 pub use durations::{DurationRequest, Longest, SpanPairer, each_duration, each_event};
 pub use error::{Error, Result};
 pub use event_time::EventTime;

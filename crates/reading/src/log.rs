@@ -3,15 +3,16 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use timeline::internal::layout::MAGIC;
 use timeline::internal::looks_like;
-use timeline::{Attached, ErrorKind, Source};
+use timeline::{Attached, ErrorKind, Event, Source};
 use timeline_archive::{Archive, has_archive_name};
-use timeline_search::open_archive;
+use timeline_search::{Query, open_archive};
 
 use crate::error::{Error, Result};
+use crate::host_clock::{ClockRelation, HostClock};
 use crate::programs::Programs;
 
 /// How much of an archive is read when it is opened.
@@ -47,6 +48,8 @@ pub enum Extent {
 pub struct Log {
     path: PathBuf,
     holder: Holder,
+    /// How its times compare with those of other logs, once it was aligned with them.
+    pub(crate) relation: OnceLock<ClockRelation>,
 }
 
 /// What holds the events of a log.
@@ -107,6 +110,7 @@ impl Log {
         Log {
             path: path.into(),
             holder: Holder::Ring(at.into()),
+            relation: OnceLock::new(),
         }
     }
 
@@ -115,6 +119,7 @@ impl Log {
         Log {
             path: path.into(),
             holder: Holder::Archive(archive.into()),
+            relation: OnceLock::new(),
         }
     }
 
@@ -208,6 +213,41 @@ impl Log {
         match &self.holder {
             Holder::Ring(_) => self.live().is_some(),
             Holder::Archive(archive) => archive.is_recorded(),
+        }
+    }
+}
+
+impl Log {
+    /// Gives an event the time of the reference, if the log was aligned with others. Returns by how
+    /// many nanoseconds that may be wrong in either direction; `None` if nobody knows.
+    pub fn correct(&self, event: &mut Event) -> Option<u64> {
+        match self.relation.get() {
+            None | Some(ClockRelation::Same) => Some(0),
+            Some(ClockRelation::Compared(clock)) => clock.correct(event),
+            Some(ClockRelation::Unknown) => None,
+        }
+    }
+
+    /// What was last added to the times of its machine for those of the reference, and by how much
+    /// that may be wrong, in nanoseconds. `None` if it was not aligned with others, or nobody
+    /// knows.
+    pub fn clock_offset(&self) -> Option<(i64, u64)> {
+        self.host_clock()?.last()
+    }
+
+    /// A query of which the times are those of the reference, for events as the log has them.
+    /// `None` if it is the same.
+    pub fn own_query<'a>(&'a self, query: &'a Query) -> Option<&'a Query> {
+        let is_timed = query.since.is_some() || query.until.is_some();
+        let clock = self.host_clock().filter(|_| is_timed);
+        clock.map(|clock| clock.locally(query))
+    }
+
+    /// The clock of its machine, if it was aligned with others and compared with the reference.
+    pub(crate) fn host_clock(&self) -> Option<&HostClock> {
+        match self.relation.get() {
+            Some(ClockRelation::Compared(clock)) => Some(clock),
+            _ => None,
         }
     }
 }

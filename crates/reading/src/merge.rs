@@ -4,6 +4,7 @@ use std::vec;
 
 use timeline::{Event, Order};
 
+use crate::clock_alignment::ClockAlignment;
 use crate::event_time::EventTime;
 use crate::log::Log;
 use crate::request::Request;
@@ -13,7 +14,10 @@ use crate::stream::Stream;
 /// others.
 pub struct LogMerge<'a> {
     parts: Vec<Part<'a>>,
+    alignment: Option<ClockAlignment>,
+    /// In which order events are read, and given.
     order: Order,
+    given: Order,
     /// How many of those that are not important may still come.
     left: usize,
     /// The newest, oldest first, which are only known from the end.
@@ -28,14 +32,26 @@ pub struct LogEvent {
     pub event: Event,
     /// When it was logged. Its ticks are 0 if its log has those of several clocks.
     pub time: EventTime,
+    /// By how many nanoseconds its time may be wrong in either direction, against those of other
+    /// machines; `None` if nobody has compared their clocks.
+    pub error: Option<u64>,
+    /// Whether an event of another machine that came before this one may belong behind it: their
+    /// times differ by less than they may be wrong.
+    pub may_be_earlier: bool,
 }
 
 struct Part<'a> {
     stream: Stream<'a>,
+    request: Request<'a>,
     /// Whether the ticks of all events are of one clock.
     has_one_clock: bool,
-    next: Option<(Event, EventTime)>,
+    next: Option<PartEvent>,
+    /// How far the events that were given may reach: the others, and the important ones.
+    reach: [Option<u64>; 2],
 }
+
+/// An event, its time, and by how much that may be wrong.
+type PartEvent = (Event, EventTime, Option<u64>);
 
 impl<'a> LogMerge<'a> {
     /// The same is asked of all logs. Of the events that are not important, at most the newest so
@@ -51,8 +67,7 @@ impl<'a> LogMerge<'a> {
             false => request.order,
         };
         let request = Request { order, ..request };
-        let streams = logs.into_iter().map(|log| log.stream(request));
-        let mut merge = LogMerge::of(streams, order);
+        let mut merge = LogMerge::by(logs, request, |log, request| log.stream(request));
         merge.left = most.unwrap_or(usize::MAX);
         if is_from_end {
             let mut newest: Vec<_> = std::iter::from_fn(|| merge.turn()).collect();
@@ -61,18 +76,33 @@ impl<'a> LogMerge<'a> {
             newest[..important].reverse();
             newest[important..].reverse();
             merge.newest = Some(newest.into_iter());
+            merge.given = Order::OldestFirst;
         }
         merge
     }
 
-    /// What these streams have, each of which is in this order.
-    pub fn of(streams: impl IntoIterator<Item = Stream<'a>>, order: Order) -> LogMerge<'a> {
+    /// What the streams of these logs have that `stream` makes of a request.
+    pub fn by(
+        logs: impl IntoIterator<Item = &'a Log>,
+        request: Request<'a>,
+        mut stream: impl FnMut(&'a Log, Request<'a>) -> Stream<'a>,
+    ) -> LogMerge<'a> {
+        let logs: Vec<&Log> = logs.into_iter().collect();
+        let alignment = ClockAlignment::of(logs.iter().copied());
+        let part = |log: &&'a Log| Part::new(stream(log, request.locally(log)), request);
         LogMerge {
-            parts: streams.into_iter().map(Part::new).collect(),
-            order,
+            parts: logs.iter().map(part).collect(),
+            alignment,
+            order: request.order,
+            given: request.order,
             left: usize::MAX,
             newest: None,
         }
+    }
+
+    /// How the clocks of the logs compare. `None` if they are of one machine.
+    pub fn alignment(&self) -> Option<&ClockAlignment> {
+        self.alignment.as_ref()
     }
 
     /// The streams of the logs, which say what came of reading them.
@@ -83,7 +113,7 @@ impl<'a> LogMerge<'a> {
     fn turn(&mut self) -> Option<LogEvent> {
         let order = self.order;
         let key = |(number, part): (usize, &Part)| {
-            let (event, time) = part.next.as_ref()?;
+            let (event, time, _) = part.next.as_ref()?;
             let time = time.unix_nanos.unwrap_or(0);
             // The least comes first. At the same time, the first part has the oldest event.
             Some(match order {
@@ -93,37 +123,81 @@ impl<'a> LogMerge<'a> {
         };
         let parts = self.parts.iter().enumerate();
         let (_, log) = parts.filter_map(|one| Some((key(one)?, one.0))).min()?;
-        let (event, time) = self.parts[log].turn()?;
+        let (event, time, error) = self.parts[log].turn()?;
         if !event.important {
             self.left = self.left.checked_sub(1)?;
         }
-        Some(LogEvent { log, event, time })
+        Some(LogEvent {
+            log,
+            event,
+            time,
+            error,
+            may_be_earlier: false,
+        })
+    }
+
+    /// Whether an event of another machine that was given before may belong behind this one.
+    fn overlaps(&mut self, next: &LogEvent) -> bool {
+        let LogEvent {
+            log, time, error, ..
+        } = *next;
+        let (Some(alignment), Some(at)) = (&self.alignment, time.unix_nanos) else {
+            return false;
+        };
+        let kind = usize::from(time.important);
+        // As numbers that grow in the order in which events are given.
+        let onward = |time: u64| match self.given {
+            Order::OldestFirst => time,
+            Order::NewestFirst => u64::MAX - time,
+        };
+        let error = error.unwrap_or(u64::MAX);
+        let first = onward(at).saturating_sub(error);
+        let machine = alignment.machines[log];
+        let others = self.parts.iter().zip(&alignment.machines);
+        let mut others = others.filter(|(_, other)| **other != machine);
+        let overlaps = others.any(|(part, _)| part.reach[kind] >= Some(first));
+        let reach = &mut self.parts[log].reach[kind];
+        *reach = (*reach).max(Some(onward(at).saturating_add(error)));
+        overlaps
     }
 }
 
 impl<'a> Part<'a> {
-    fn new(stream: Stream<'a>) -> Part<'a> {
+    /// The times of the request are those of the reference.
+    fn new(stream: Stream<'a>, request: Request<'a>) -> Part<'a> {
         let programs = stream.log().programs();
         let mut part = Part {
             stream,
+            request,
             has_one_clock: programs.is_none_or(|programs| programs.share_a_clock()),
             next: None,
+            reach: [None; 2],
         };
         part.turn();
         part
     }
 
     /// Takes the next event, and looks for the one behind it.
-    fn turn(&mut self) -> Option<(Event, EventTime)> {
-        let source = self.stream.log().source();
-        let next = self.stream.next().map(|event| {
-            let mut time = EventTime::of(source, &event);
+    fn turn(&mut self) -> Option<PartEvent> {
+        let next = self.look();
+        std::mem::replace(&mut self.next, next)
+    }
+
+    fn look(&mut self) -> Option<PartEvent> {
+        let log = self.stream.log();
+        loop {
+            let mut event = self.stream.next()?;
+            let error = log.correct(&mut event);
+            let mut time = EventTime::of(log.source(), &event);
+            // What was asked for by the clock of its machine may be a little outside.
+            if log.host_clock().is_some() && !self.request.has_time(time.unix_nanos) {
+                continue;
+            }
             if !self.has_one_clock {
                 time.ticks = 0;
             }
-            (event, time)
-        });
-        std::mem::replace(&mut self.next, next)
+            return Some((event, time, error));
+        }
     }
 }
 
@@ -131,10 +205,12 @@ impl Iterator for LogMerge<'_> {
     type Item = LogEvent;
 
     fn next(&mut self) -> Option<LogEvent> {
-        match &mut self.newest {
+        let mut next = match &mut self.newest {
             Some(newest) => newest.next(),
             None => self.turn(),
-        }
+        }?;
+        next.may_be_earlier = self.overlaps(&next);
+        Some(next)
     }
 }
 
@@ -212,7 +288,7 @@ mod tests {
             };
             let order = if reverse { Order::NewestFirst } else { Order::OldestFirst };
             let merge = LogMerge::new(&opened, Request::new(order).query(&query), most);
-            let row = |LogEvent { log, event, time }| {
+            let row = |LogEvent { log, event, time, .. }| {
                 (event.important, time.unix_nanos.unwrap(), log, event.args[0])
             };
             let found: Vec<Row> = merge.map(row).collect();

@@ -3,6 +3,8 @@
 use timeline::Order;
 use timeline_search::Query;
 
+use crate::log::Log;
+
 /// Which events of a log are asked for, in which order, and what is to be known of them.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
@@ -18,6 +20,27 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
+    /// The same, asked of a log that was aligned with others: its events have times of its own.
+    pub(crate) fn locally(self, log: &'a Log) -> Request<'a> {
+        let own = self.query.and_then(|query| log.own_query(query));
+        Request {
+            query: own.or(self.query),
+            ..self
+        }
+    }
+
+    /// Whether it asks for this time.
+    pub(crate) fn has_time(&self, time: Option<u64>) -> bool {
+        let Some(query) = self.query else {
+            return true;
+        };
+        let is_late = query.since.is_none_or(|since| time >= Some(since));
+        is_late
+            && query
+                .until
+                .is_none_or(|until| time.is_some_and(|time| time < until))
+    }
+
     /// All events, without durations.
     pub fn new(order: Order) -> Request<'a> {
         Request {

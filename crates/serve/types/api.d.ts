@@ -756,6 +756,11 @@ export type ThreadObject = {
 
 /** What is known of an archive: of the last program in it, if there are several. */
 export type Trace = {
+  /**
+   * How the clock of the machine compared with that of the store; null if nobody has compared
+   * them.
+   */
+  clock?: null | TraceClock;
   /** When the ring was created. */
   created?: null | Moment;
   /** How long it is from the first event to the last, in nanoseconds. */
@@ -785,6 +790,18 @@ export type Trace = {
   state?: string | null;
   /** The timeline. */
   timeline?: string | null;
+  /** The user that the ring belongs to. */
+  user?: string | null;
+};
+
+/** The last comparison of two clocks. */
+export type TraceClock = {
+  /** By how much that may be wrong in either direction. */
+  error_ns: number;
+  /** The machine that has the other clock. */
+  host?: string | null;
+  /** What is added to a time for the time of the other clock, in nanoseconds. */
+  offset_ns: number;
 };
 
 /** Counts by thread or core. */

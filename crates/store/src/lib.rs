@@ -2,13 +2,15 @@
 //!
 //! server.rs listens, as options.rs says. handshake.rs encrypts a connection with the certificate
 //! of certificate.rs, and limit.rs counts those of an address. connection.rs takes its hello, and
-//! reception.rs what follows, over the messages of wire.rs. place.rs says where a run is kept,
+//! reception.rs what follows, over the messages of wire.rs. machine.rs says what time it is here,
+//! place.rs says where a run is kept,
 //! traces.rs which runs there are and who sends them, and retention.rs how much is kept.
 
 mod certificate;
 mod connection;
 mod handshake;
 mod limit;
+mod machine;
 mod options;
 mod place;
 mod reception;

@@ -11,11 +11,13 @@ use timeline::internal::files::open_to_read;
 use timeline_archive::frames::preamble;
 use timeline_archive::{Error, TraceFiles, WatchMark};
 use timeline_net::{
-    Ack, Acknowledge, Beat, Hello, MAX_HELLO, Received, RefusalCode, VERSION, Welcome, WireMessage,
+    Ack, Acknowledge, Beat, ClockAnswer, Hello, MAX_HELLO, Received, RefusalCode, VERSION, Welcome,
+    WireMessage,
 };
 use tokio::task::block_in_place;
 use tokio::time::{sleep, timeout};
 
+use crate::machine;
 use crate::options::StoreOptions;
 use crate::place;
 use crate::traces::{Claim, Traces};
@@ -61,6 +63,9 @@ pub struct Reception<'a> {
     told: Ack,
     told_at: Instant,
     heard: Instant,
+    /// What came last, by the clock of this machine, and a question that came with it.
+    received: u64,
+    question: Option<u64>,
 }
 
 impl<'a> Reception<'a> {
@@ -88,6 +93,8 @@ impl<'a> Reception<'a> {
             told: Ack::default(),
             told_at: Instant::now(),
             heard: Instant::now(),
+            received: 0,
+            question: None,
         };
         let mut welcome = block_in_place(|| reception.open())?;
         if welcome.file == 0 && (reception.hello.file > 1 || reception.hello.acknowledged > 0) {
@@ -95,6 +102,7 @@ impl<'a> Reception<'a> {
             return Err(refused(RefusalCode::UnknownSession, sentence));
         }
         welcome.version = VERSION;
+        welcome.machine = machine::own();
         welcome.size = options.keeping.rotate_size;
         let age = options.keeping.rotate_every;
         welcome.age = age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
@@ -158,6 +166,7 @@ impl<'a> Reception<'a> {
     pub async fn run(&mut self) -> Result<(), ConnectionEnd> {
         loop {
             let ended = self.take_records();
+            self.answer().await?;
             self.write().await?;
             if ended? {
                 self.has_ended = true;
@@ -177,6 +186,7 @@ impl<'a> Reception<'a> {
             match timeout(wait, self.wire.receive()).await {
                 Ok(Ok(())) => {
                     self.heard = Instant::now();
+                    self.received = machine::time();
                     self.claim.hear();
                 }
                 Ok(Err(end)) => {
@@ -218,10 +228,30 @@ impl<'a> Reception<'a> {
                     self.take_data(&frame, &[])?;
                     has_ended = true;
                 }
-                Some(Received::Message(WireMessage::Beat(_) | WireMessage::Unknown)) => {}
+                Some(Received::Message(WireMessage::Beat(beat))) => {
+                    self.question = beat.question.or(self.question);
+                }
+                Some(Received::Message(WireMessage::Unknown)) => {}
                 _ => return Err(wrong("expected frames of an archive, got another message")),
             }
         }
+    }
+
+    /// Says what time it is here, if that was asked.
+    async fn answer(&mut self) -> Result<(), ConnectionEnd> {
+        let Some(asked) = self.question.take() else {
+            return Ok(());
+        };
+        let answer = ClockAnswer {
+            asked,
+            received: self.received,
+            sent: machine::time(),
+        };
+        let beat = Beat {
+            answer: Some(answer),
+            ..self.beat.clone()
+        };
+        self.wire.say(&WireMessage::Beat(beat)).await
     }
 
     /// Takes a frame that belongs to the file.

@@ -2,7 +2,9 @@
 
 use timeline_archive::SessionFile;
 use timeline_archive::{Form, RunState};
-use timeline_net::{Ack, Beat, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage};
+use timeline_net::{
+    Ack, Beat, ClockAnswer, Hello, RefusalCode, RefusalMessage, Welcome, WireMessage,
+};
 
 use super::seeds::archive;
 
@@ -22,6 +24,7 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
     let welcome = Welcome {
         state: Some(state),
         size: Some(1 << 28),
+        machine: Some(("boot".into(), "store".into())),
         ..Welcome::default()
     };
     let refusal = RefusalMessage {
@@ -35,7 +38,20 @@ pub fn all() -> Vec<(&'static str, Vec<u8>)> {
     WireMessage::Bye.put(&mut sent);
     WireMessage::Welcome(welcome).put(&mut answers);
     WireMessage::Ack(Ack::default()).put(&mut answers);
-    WireMessage::Beat(Beat::default()).put(&mut answers);
+    WireMessage::Beat(Beat {
+        question: Some(3),
+        ..Beat::default()
+    })
+    .put(&mut sent);
+    WireMessage::Beat(Beat {
+        answer: Some(ClockAnswer {
+            asked: 3,
+            received: 5,
+            sent: u64::MAX,
+        }),
+        ..Beat::default()
+    })
+    .put(&mut answers);
     WireMessage::Gone.put(&mut answers);
     WireMessage::Refused(refusal).put(&mut answers);
     vec![

@@ -11,16 +11,15 @@ use super::assert_refused;
 use super::place::{Program, assert_same, events, eventually, traces};
 use crate::command::{Ran, Running};
 
-/// The addresses of the machine with the store, and of the one with the program.
+/// The address of the machine with the store, for the first of the others.
 const STORE: &str = "10.9.0.1";
-const OTHER: &str = "10.9.0.2";
 
 /// A machine with a network and a name of its own, as long as this is there.
-struct Host {
+pub struct Host {
     process: Child,
 }
 
-/// The command in the namespaces of a process; the first of them has the users of both.
+/// The command in the namespaces of a process; the first of them has the users of all.
 fn within(pid: u32, spaces: &[&str], args: &[&str]) -> Command {
     let mut command = Command::new("nsenter");
     let target = pid.to_string();
@@ -30,10 +29,43 @@ fn within(pid: u32, spaces: &[&str], args: &[&str]) -> Command {
 }
 
 impl Host {
+    /// A machine that others can be joined to. `boot`: the kernel's boot id there, if not that of
+    /// this machine.
+    pub fn new(name: &str, boot: Option<&str>) -> Host {
+        let mut apart = Command::new("unshare");
+        apart.args(["--user", "--map-root-user", "--net", "--uts", "--mount"]);
+        Host::start(apart, name, boot)
+    }
+
+    /// Another machine, which a cable joins to this one: this one has the address 10.9.`number`.1
+    /// there, and the other 10.9.`number`.2.
+    pub fn joined(&self, number: u8, name: &str, boot: Option<&str>) -> Host {
+        let apart = ["unshare", "--net", "--uts", "--mount"];
+        let other = Host::start(within(self.process.id(), &[], &apart), name, boot);
+        let pid = other.process.id().to_string();
+        let device = format!("to-{name}");
+        let cable = ["ip", "link", "add", &device, "type", "veth", "peer"];
+        self.run(&[&cable[..], &["name", "to-store", "netns", &pid]].concat());
+        for (host, device, last) in [(self, &device[..], 1), (&other, "to-store", 2)] {
+            let address = format!("10.9.{number}.{last}/24");
+            host.run(&["ip", "address", "add", &address, "dev", device]);
+            host.run(&["ip", "link", "set", device, "up"]);
+        }
+        other
+    }
+
     /// `command` makes the namespaces; it is followed by what is run in them.
-    fn start(mut command: Command, name: &str, address: &str) -> Host {
+    fn start(mut command: Command, name: &str, boot: Option<&str>) -> Host {
+        let boot = boot.map_or(String::new(), |boot| {
+            let file = "/proc/sys/kernel/random/boot_id";
+            format!(
+                "mount -t tmpfs none /mnt && echo {boot} >/mnt/boot && \
+                 mount --bind /mnt/boot {file} && "
+            )
+        });
         // Until the end of its standard input.
-        let script = format!("hostname {name} && ip link set lo up && echo {address} && read end");
+        let script =
+            format!("{boot}hostname {name} && ip link set lo up && echo {name} && read end");
         let process = command
             .args(["sh", "-c", &script])
             .stdin(Stdio::piped())
@@ -41,12 +73,13 @@ impl Host {
         let mut process = process.spawn().unwrap();
         let (mut line, out) = (String::new(), process.stdout.take().unwrap());
         BufReader::new(out).read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), address, "namespaces cannot be made");
+        assert_eq!(line.trim(), name, "namespaces cannot be made");
         Host { process }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
-        within(self.process.id(), &["--net", "--uts"], args)
+    /// A command there.
+    pub fn command(&self, args: &[&str]) -> Command {
+        within(self.process.id(), &["--net", "--uts", "--mount"], args)
     }
 
     fn run(&self, args: &[&str]) {
@@ -54,7 +87,8 @@ impl Host {
         assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
     }
 
-    fn timeline(&self, args: &[&str]) -> Command {
+    /// Ours there.
+    pub fn timeline(&self, args: &[&str]) -> Command {
         let binary = env!("CARGO_BIN_EXE_timeline");
         self.command(&[&[binary], args].concat())
     }
@@ -67,25 +101,7 @@ impl Drop for Host {
     }
 }
 
-/// Both machines, the one with the store first.
-fn joined() -> (Host, Host) {
-    let mut apart = Command::new("unshare");
-    apart.args(["--user", "--map-root-user", "--net", "--uts"]);
-    let store = Host::start(apart, "store1", STORE);
-    let apart = ["unshare", "--net", "--uts"];
-    let other = Host::start(within(store.process.id(), &[], &apart), "db1", OTHER);
-    let pid = other.process.id().to_string();
-    let cable = ["ip", "link", "add", "to-db", "type", "veth", "peer"];
-    store.run(&[&cable[..], &["name", "to-store", "netns", &pid]].concat());
-    for (host, device, address) in [(&store, "to-db", STORE), (&other, "to-store", OTHER)] {
-        let address = format!("{address}/24");
-        host.run(&["ip", "address", "add", &address, "dev", device]);
-        host.run(&["ip", "link", "set", device, "up"]);
-    }
-    (store, other)
-}
-
-fn token_file(folder: &Path) -> String {
+pub fn token_file(folder: &Path) -> String {
     use std::os::unix::fs::PermissionsExt;
     let path = folder.join("token");
     std::fs::write(&path, "correct-horse-battery-staple").unwrap();
@@ -98,7 +114,8 @@ fn another_machine_sends_what_nobody_in_between_can_read() {
     let mut program = Program::new("hosts", 1 << 12);
     program.log(50);
     let folder = tempfile::tempdir().unwrap();
-    let (store_host, other) = joined();
+    let store_host = Host::new("store1", None);
+    let other = store_host.joined(0, "db1", None);
     let token = token_file(folder.path());
     let kept = folder.path().join("traces");
     let kept_there = kept.display().to_string();

@@ -13,6 +13,7 @@ mod proxy;
 mod reading;
 mod receivers;
 mod rest;
+mod shifted;
 mod spool;
 mod strangers;
 mod verbs;

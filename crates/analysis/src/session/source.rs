@@ -60,7 +60,7 @@ impl<'a> EventSource<'a> {
             request = request.unless(is_cancelled);
         }
         let are_all = request.query.is_some() || wanted.iter().any(|one| one.want_all());
-        let stream = |log: &'a Log| match are_all {
+        let stream = move |log: &'a Log, request: Request<'a>| match are_all {
             true => log.stream(request),
             false => {
                 let wanted = wanted.clone();
@@ -90,10 +90,10 @@ impl<'a> EventSource<'a> {
                 }))
             }
             InputExtent::Whole => match input.logs[..] {
-                [log] => EventSource::One(Box::new(stream(log))),
+                [log] => EventSource::One(Box::new(stream(log, request))),
                 _ => {
-                    let streams = input.logs.iter().map(|log| stream(log));
-                    EventSource::Several(Box::new(LogMerge::of(streams, Order::OldestFirst)))
+                    let logs = input.logs.iter().copied();
+                    EventSource::Several(Box::new(LogMerge::by(logs, request, stream)))
                 }
             },
         }

@@ -2,9 +2,9 @@
 //!
 //! frame.rs puts frames around records (record.rs; tag.rs has their numbers). The records:
 //! preamble.rs says of which run of which program an archive is, string.rs is a text, process.rs a
-//! process and module.rs what it has loaded, session.rs who sent it, symbol.rs what an address is
-//! called, event.rs a single event (kind.rs compares like ones at once, number_fields.rs has its
-//! numbers) and block.rs many in columns.
+//! process and module.rs what it has loaded, session.rs who sent it, clock.rs what time it was at
+//! the receiver, symbol.rs what an address is called, event.rs a single event (kind.rs compares
+//! like ones at once, number_fields.rs has its numbers) and block.rs many in columns.
 //!
 //! Columns are made of varints (varint.rs): storage.rs says how values stand in them, decimal.rs
 //! has doubles as decimals, time_text.rs times as logs write them, and ranges.rs between which
@@ -12,6 +12,7 @@
 //! files.
 
 pub(crate) mod block;
+pub(crate) mod clock;
 pub(crate) mod decimal;
 pub(crate) mod digest;
 pub(crate) mod event;

@@ -40,6 +40,8 @@ pub struct Preamble {
     pub steps: Vec<ClockStep>,
     /// Ticks per second.
     pub rate: Option<u64>,
+    /// Name of the user whose program created the ring, or the user's number.
+    pub user: Option<String>,
 }
 
 impl Preamble {
@@ -70,6 +72,7 @@ impl Preamble {
         });
         fields.numbers(14, &steps.collect::<Vec<u64>>());
         fields.number(15, self.rate);
+        fields.text(16, self.user.as_deref());
         fields.finish(PREAMBLE, out);
     }
 
@@ -103,6 +106,7 @@ impl Preamble {
                 self.steps = steps.iter().map(step).collect();
             }
             15 => self.rate = input.number()?,
+            16 => self.user = text(input)?,
             _ => input.skip()?,
         }
         Some(())

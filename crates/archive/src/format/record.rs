@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::format::clock::ClockComparison;
 use crate::format::event::SingleEvent;
 use crate::format::frame::{Frames, Part};
 use crate::format::module::ModuleRecord;
@@ -114,6 +115,8 @@ pub enum Record<'a> {
     Process(ProcessRecord),
     /// See [`ModuleRecord`].
     Module(ModuleRecord),
+    /// See [`ClockComparison`].
+    Clock(ClockComparison),
     /// See [`SingleEvent`].
     Event,
     /// See [`Block`].
@@ -296,6 +299,7 @@ fn other<'a>(tag: Option<u8>, n: u32, input: &mut Unpacker<'a>) -> Option<Record
         Some(tag::SYMBOL) => Record::Symbol(read(input, n, Symbol::field)?),
         Some(tag::PROCESS) => Record::Process(read(input, n, ProcessRecord::field)?),
         Some(tag::MODULE) => Record::Module(read(input, n, ModuleRecord::field)?),
+        Some(tag::CLOCK) => Record::Clock(read(input, n, ClockComparison::field)?),
         Some(tag::BLOCK) => Record::Block(read(input, n, Block::field)?),
         Some(tag::MISSED) => Record::Missed(read(input, n, LossRecord::field)?),
         Some(tag::SESSION_FILE) => Record::SessionFile(SessionFile::read(n, input)?),
@@ -390,6 +394,7 @@ mod tests {
                 unix: 11,
             }],
             rate: Some(12),
+            user: Some("alice".into()),
         };
         let bytes = written(|f, out| preamble.encode(f, out));
         assert_eq!(decode(&bytes), Some(Record::Preamble(preamble)));

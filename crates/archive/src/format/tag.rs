@@ -10,6 +10,8 @@ pub const SYMBOL: u8 = 2;
 pub const PROCESS: u8 = 3;
 /// An object that a process has loaded.
 pub const MODULE: u8 = 4;
+/// The time of another machine at a moment of the ring.
+pub const CLOCK: u8 = 5;
 /// Many events, compressed.
 pub const BLOCK: u8 = 16;
 /// The number of events that were overwritten before they were recorded.

@@ -1,12 +1,14 @@
 //! Identifies the run of a program that a ring belongs to.
 //! It makes the preamble of the run, and compares preambles.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
+use nix::unistd::{Uid, User};
 use sha1::{Digest, Sha1};
 use timeline::internal::executable::digest;
-use timeline::internal::files;
+use timeline::internal::{files, live_file};
 use timeline::{Attached, Info};
 
 use crate::format::digest::first_word;
@@ -38,6 +40,7 @@ impl Preamble {
             nodes: at.nodes(),
             steps: info.steps,
             rate: info.ticks_per_second.map(|rate| rate as u64),
+            user: user(at.path()),
         }
     }
 
@@ -49,6 +52,14 @@ impl Preamble {
             && self.created == Some(info.created_unix_nanos)
             && self.pid == Some(info.creator_pid.into())
     }
+}
+
+/// The user that a ring belongs to.
+fn user(ring: &Path) -> Option<String> {
+    let file = live_file(ring).unwrap_or_else(|| ring.to_path_buf());
+    let number = std::fs::metadata(file).ok()?.uid();
+    let user = User::from_uid(Uid::from_raw(number)).ok().flatten();
+    Some(user.map_or_else(|| number.to_string(), |user| user.name))
 }
 
 /// A number that differs for every run of every program.

@@ -29,7 +29,7 @@ pub fn run(args: &Args, line: u64, query: &Query) -> Result {
             .archive()
             .map(|archive| indexing::of(log.path(), archive).0),
         messages: Messages::new(at),
-        printer: DumpPrinter::new(args, &logs),
+        printer: DumpPrinter::new(args, &logs, false),
         sieve: Sieve::new(query, at),
         left: args.max_entries.unwrap_or(usize::MAX),
         total: u64::MAX,
@@ -92,6 +92,8 @@ impl<'a> Dump<'a> {
                     log: 0,
                     event,
                     time,
+                    error: Some(0),
+                    may_be_earlier: false,
                 };
                 self.printer.print(&found, None, &mut self.out)?;
                 self.left -= 1;

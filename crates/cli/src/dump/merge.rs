@@ -5,13 +5,14 @@ use std::io::Write;
 use timeline::Order;
 use timeline::dump::Text;
 use timeline_reading::json::to_string;
-use timeline_reading::{EventTime, Extent, Log, LogEvent, LogMerge, Request};
+use timeline_reading::{ClockAlignment, EventTime, Extent, Log, LogEvent, LogMerge, Request};
 use timeline_search::Query;
 
 use super::Args;
+use crate::clocks;
 use crate::columns::{Column, TimeStyle};
 use crate::failure::{INFALLIBLE, Result};
-use crate::fetch::Excerpt;
+use crate::fetch::{self, Excerpt};
 use crate::filters::report_missed;
 use crate::health;
 use crate::json::JsonLines;
@@ -22,21 +23,19 @@ use crate::unknown_names;
 
 /// Prints the wanted events of all that were named.
 pub fn run(args: &Args, query: &Query) -> Result {
-    let wanted = Excerpt::WithSpans(query);
-    let open = |target: &Target| target.open_wanted(Extent::Indexed, &wanted);
-    let first = [open(&args.target)];
-    let others = args.others.iter();
-    let others = others.map(|path| open(&Target::named(path.clone())));
-    let logs: Vec<Log> = first.into_iter().chain(others).collect::<Result<_>>()?;
-    let mut printer = DumpPrinter::new(args, &logs);
-    let mut out = output::stdout();
-    printer.heading(&mut out)?;
+    let others = args.others.iter().cloned().map(Target::named);
+    let others: Vec<Target> = others.collect();
+    let targets: Vec<&Target> = [&args.target].into_iter().chain(&others).collect();
+    let logs = open(&targets, query)?;
     let order = match args.reverse {
         true => Order::OldestFirst,
         false => Order::NewestFirst,
     };
     let request = Request::new(order).query(query).with_durations();
     let mut merge = LogMerge::new(&logs, request, args.max_entries);
+    let mut printer = DumpPrinter::new(args, &logs, merge.alignment().is_some());
+    let mut out = output::stdout();
+    printer.heading(&mut out)?;
     let mut next = merge.next();
     while let Some(found) = next {
         next = merge.next();
@@ -44,6 +43,9 @@ pub fn run(args: &Args, query: &Query) -> Result {
         printer.print(&found, older.as_ref(), &mut out)?;
     }
     out.flush()?;
+    if let Some(alignment) = merge.alignment() {
+        clocks::tell(alignment, &logs);
+    }
     unknown_names::tell(query, &logs.iter().collect::<Vec<_>>());
     for stream in merge.streams() {
         report_missed(stream.outcome()?.missed);
@@ -52,9 +54,30 @@ pub fn run(args: &Args, query: &Query) -> Result {
     Ok(())
 }
 
+/// Opens all of them. A store is asked by the clock of the trace's machine, which is known once the
+/// trace has been there.
+fn open(targets: &[&Target], query: &Query) -> Result<Vec<Log>> {
+    let open = |target: &Target, query: &Query| {
+        target.open_wanted(Extent::Indexed, &Excerpt::WithSpans(query))
+    };
+    let logs = targets.iter().map(|target| open(target, query));
+    let mut logs: Vec<Log> = logs.collect::<Result<_>>()?;
+    ClockAlignment::of(logs.iter());
+    for (log, target) in logs.iter_mut().zip(targets) {
+        if fetch::is_trace(target.path())
+            && let Some(own) = log.own_query(query).cloned()
+        {
+            *log = open(target, &own)?;
+        }
+    }
+    Ok(logs)
+}
+
 /// Prints events of several parts.
 pub struct DumpPrinter<'a> {
     writers: Vec<Writer<'a>>,
+    /// Whether they are of several hosts.
+    has_hosts: bool,
     /// The event printed last, from which the times of the next one count if that is older.
     last: Option<(usize, EventTime)>,
     reverse: bool,
@@ -72,7 +95,8 @@ enum Writer<'a> {
 }
 
 impl<'a> DumpPrinter<'a> {
-    pub fn new(args: &'a Args, logs: &'a [Log]) -> DumpPrinter<'a> {
+    /// `has_hosts`: whether the logs are of several hosts, the clocks of which may differ.
+    pub fn new(args: &'a Args, logs: &'a [Log], has_hosts: bool) -> DumpPrinter<'a> {
         let several = logs.len() > 1;
         let mut columns = args.shown.columns.clone();
         if columns.is_empty() {
@@ -83,6 +107,10 @@ impl<'a> DumpPrinter<'a> {
                 false if several => &Column::SHORT[..],
                 false => &Column::DUMP[..],
             });
+            let time = columns.iter().position(|column| *column == Column::Time);
+            if let Some(time) = time.filter(|_| has_hosts) {
+                columns.insert(time + 1, Column::Error);
+            }
         }
         // Who names columns, or asks for a line of a log, wants to know when it was.
         let is_table = args.shown.columns.is_empty() && args.line.is_none();
@@ -107,6 +135,7 @@ impl<'a> DumpPrinter<'a> {
         };
         DumpPrinter {
             writers: logs.iter().map(writer).collect(),
+            has_hosts,
             last: None,
             reverse: args.reverse || args.line.is_some(),
             has_printed: false,
@@ -130,7 +159,13 @@ impl<'a> DumpPrinter<'a> {
         older: Option<&LogEvent>,
         out: &mut impl Write,
     ) -> Result {
-        let LogEvent { log, event, time } = found;
+        let LogEvent {
+            log,
+            event,
+            time,
+            error,
+            may_be_earlier,
+        } = found;
         let older = match self.reverse {
             true => self.last,
             false => older.map(|older| (older.log, older.time)),
@@ -144,6 +179,9 @@ impl<'a> DumpPrinter<'a> {
         match &mut self.writers[*log] {
             Writer::Text(lines) => {
                 lines.set_older(older);
+                if self.has_hosts {
+                    lines.set_error(clocks::error_text(*error, *may_be_earlier));
+                }
                 lines.write(event, None, &mut self.line).expect(INFALLIBLE);
             }
             Writer::Json { lines, path, .. } => {
@@ -151,6 +189,13 @@ impl<'a> DumpPrinter<'a> {
                 lines.write(event, cycles, &mut self.line);
                 if let Some(path) = path {
                     write!(out, "{{\"path\":{path},")?;
+                    if self.has_hosts {
+                        let error = clocks::json_error(*error);
+                        write!(
+                            out,
+                            "\"time_error_ns\":{error},\"may_be_earlier\":{may_be_earlier},"
+                        )?;
+                    }
                     out.write_all(&self.line.as_bytes()[1..])?;
                     self.line.clear();
                 }

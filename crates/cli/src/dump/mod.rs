@@ -57,6 +57,11 @@ use crate::verb::Verb;
 ///
 /// Events of several programs in one archive are ordered by the wall clock. Then --json adds host
 /// and timeline. If there are several machines, --long adds the machine before the thread.
+///
+/// Of archives of several machines, times are those of the store to which they were sent, as far as
+/// it has compared the clocks. By how much a time may be wrong stands in the column error, after a
+/// ~ if an event of another machine further up may belong further down. --json adds time_error_ns
+/// (null if nobody has compared the clocks) and may_be_earlier.
 #[derive(clap::Args)]
 #[command(override_usage = "timeline dump [OPTIONS] [PATH]...")]
 pub struct Args {

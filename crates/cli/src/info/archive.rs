@@ -9,6 +9,7 @@ use timeline_archive::{Archive, Preamble, TraceSession};
 use timeline_import::CLOCK;
 
 use super::{processes, spaced, steps};
+use crate::clocks;
 use crate::failure::INFALLIBLE;
 use crate::format::{self, Bytes, Count, MetricNumber, things};
 use crate::health;
@@ -104,6 +105,9 @@ impl<'a> ArchiveFacts<'a> {
             if let Some(session) = session {
                 lines.extend(lines_of_session(&session, self.recorded));
             }
+            let compared = program.magic.map(|magic| archive.clocks(magic));
+            let compared = compared.and_then(|compared| clocks::line(&compared));
+            lines.extend(compared.map(|compared| ("  compared", compared)));
             let known = processes::of_archive(archive, program.magic);
             let told = known.iter().map(processes::line);
             lines.extend(told.map(|process| ("  process", process)));
@@ -139,6 +143,9 @@ impl<'a> ArchiveFacts<'a> {
             let mut object = object_of(program);
             let known = processes::of_archive(archive, program.magic);
             object["processes"] = processes::objects(&known).into();
+            let compared = program.magic.map(|magic| archive.clocks(magic));
+            let compared = compared.unwrap_or_default();
+            object["clock_comparisons"] = compared.iter().map(clocks::object).collect();
             let session = program.magic.and_then(|magic| archive.session(magic));
             object["session"] = session
                 .map(|session| object_of_session(&session, self.recorded))
@@ -215,6 +222,9 @@ fn lines_of(program: &Preamble) -> Vec<(&'static str, String)> {
     }
     let host = format!("{}, boot {}", text(&program.host), text(&program.boot_id));
     lines.push(("  host", host));
+    if let Some(user) = &program.user {
+        lines.push(("  user", user.clone()));
+    }
     let clock = match ticks_per_second(program) {
         Some(rate) => format!(
             "{} at {}Hz",
@@ -273,6 +283,7 @@ fn object_of(program: &Preamble) -> Value {
         "host": program.host,
         "boot_id": program.boot_id,
         "pid": program.pid,
+        "user": program.user,
         "timeline": program.timeline,
         "clock": program.clock,
         "ticks_per_second": ticks_per_second(program),

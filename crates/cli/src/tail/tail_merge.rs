@@ -129,7 +129,10 @@ impl<'q> TailMerge<'q> {
 
     /// Prints what may be printed, the oldest first.
     fn print(&mut self, is_first: bool, out: &mut SignalledOutput) -> io::Result<()> {
-        while let Some(LogEvent { log, event, time }) = self.events.next(is_first) {
+        while let Some(next) = self.events.next(is_first) {
+            let LogEvent {
+                log, event, time, ..
+            } = next;
             let before = Before {
                 is_own: self.last.is_none_or(|last| last == log),
                 ..self.before

@@ -1,7 +1,7 @@
 //! Holds one connection, which is read and written as far as that goes without waiting.
 
 use std::io::{self, Read, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::inbox::Inbox;
 use crate::message::WireMessage;
@@ -61,6 +61,11 @@ impl StoreConnection {
         self.messages.clear();
         self.sent = 0;
         Ok(true)
+    }
+
+    /// Waits until something comes, or this time is over. Returns whether something may have come.
+    pub fn wait(&self, time: Duration) -> bool {
+        self.socket.wait(time)
     }
 
     /// Whether nobody in between can read what is sent.

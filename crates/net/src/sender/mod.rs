@@ -4,9 +4,11 @@
 //! recorder leaves the rest in the ring, as at a full disk. No call waits for the other side.
 //!
 //! session.rs has the session of a run, and window.rs its frames that are not acknowledged.
-//! link.rs connects, and channel.rs is one connection. last_wait.rs waits at the end.
+//! link.rs connects, and channel.rs is one connection. clock.rs asks what time it is there.
+//! last_wait.rs waits at the end.
 
 mod channel;
+mod clock;
 mod last_wait;
 mod link;
 mod session;
@@ -17,14 +19,15 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use timeline_archive::{
-    Destination, Error, FileChange, FileLimits, OutputTrouble, Preamble, Result, ResumeState,
-    RunState,
+    Destination, Error, FileChange, FileLimits, OutputTrouble, Preamble, ReferenceClock, Result,
+    ResumeState, RunState,
 };
 
 use crate::hello::{Acknowledge, SessionId, VERSION};
 use crate::message::{Beat, Received, RefusalCode, WireMessage};
 use crate::tls::StoreTrust;
 use crate::token::StoreToken;
+use clock::ClockQuestions;
 pub(crate) use last_wait::LastWait;
 use link::Link;
 pub(crate) use session::SenderSession;
@@ -114,6 +117,7 @@ pub struct Sender {
     is_full: bool,
     /// Whether somebody waits for new events, as the receiver says.
     is_watched: bool,
+    clock: ClockQuestions,
 }
 
 impl Sender {
@@ -129,6 +133,7 @@ impl Sender {
             trouble: None,
             is_full: false,
             is_watched: false,
+            clock: ClockQuestions::default(),
         }
     }
 
@@ -180,7 +185,8 @@ impl Sender {
         if is_silent && is_up && !self.is_welcome && self.link.age() >= REFUSAL_TIME {
             self.welcome();
         }
-        self.send().map_err(|error| ("send to", error))
+        self.send().map_err(|error| ("send to", error))?;
+        self.ask_time()
     }
 
     /// The receiver takes what is sent.
@@ -229,6 +235,7 @@ impl Sender {
                 return Err(("send to", io::Error::other(what)));
             }
             WireMessage::Welcome(welcome) if !self.is_welcome => {
+                self.clock.begin(welcome.machine.clone());
                 session.take_welcome(welcome);
                 self.welcome();
             }
@@ -243,6 +250,9 @@ impl Sender {
                 self.link.settle();
             }
             WireMessage::Beat(beat) => {
+                if let Some(answer) = beat.answer {
+                    self.clock.take(answer);
+                }
                 self.is_watched = beat.is_watched;
                 let path = PathBuf::from(&self.options.address);
                 let trouble = |told| OutputTrouble::new("write at", &path, io::Error::other(told));
@@ -468,6 +478,10 @@ impl Destination for Sender {
 
     fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
+    }
+
+    fn take_clock(&mut self) -> Option<ReferenceClock> {
+        self.clock.reading()
     }
 
     fn trouble(&self) -> Option<&OutputTrouble> {

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use timeline_archive::{
-    Destination, FileChange, FileLimits, OutputTrouble, Preamble, Result, ResumeState, RunState,
-    SessionFile,
+    Destination, FileChange, FileLimits, OutputTrouble, Preamble, ReferenceClock, Result,
+    ResumeState, RunState, SessionFile,
 };
 
 use crate::hello::{Acknowledge, SessionId};
@@ -404,6 +404,10 @@ impl Destination for Spool {
 
     fn take_lost(&mut self) -> u64 {
         0
+    }
+
+    fn take_clock(&mut self) -> Option<ReferenceClock> {
+        self.sender.take_clock()
     }
 
     fn trouble(&self) -> Option<&OutputTrouble> {

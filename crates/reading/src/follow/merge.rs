@@ -103,7 +103,13 @@ impl FollowMerge {
         let queue = &mut self.queues[log];
         queue.ready -= 1;
         let (event, time) = queue.waiting.pop_front()?;
-        Some(LogEvent { log, event, time })
+        Some(LogEvent {
+            log,
+            event,
+            time,
+            error: None,
+            may_be_earlier: false,
+        })
     }
 }
 

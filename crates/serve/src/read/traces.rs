@@ -29,6 +29,8 @@ pub struct TraceObject {
     pub program: Option<String>,
     /// The process that created the ring.
     pub pid: Option<u64>,
+    /// The user that the ring belongs to.
+    pub user: Option<String>,
     /// The timeline.
     pub timeline: Option<String>,
     /// When the ring was created.
@@ -45,11 +47,25 @@ pub struct TraceObject {
     pub missed: u64,
     /// How many entries of a damaged part or a removed file are gone.
     pub gone: u64,
+    /// How the clock of the machine compared with that of the store; null if nobody has compared
+    /// them.
+    pub clock: Option<TraceClock>,
     /// Whether more may come; null for an archive that no store has received.
     /// It is `receiving`, `ended` or `broken off`.
     pub state: Option<&'static str>,
     /// What its sender was given to be kept with it.
     pub labels: BTreeMap<String, String>,
+}
+
+/// The last comparison of two clocks.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct TraceClock {
+    /// The machine that has the other clock.
+    pub host: Option<String>,
+    /// What is added to a time for the time of the other clock, in nanoseconds.
+    pub offset_ns: i64,
+    /// By how much that may be wrong in either direction.
+    pub error_ns: u64,
 }
 
 /// What was found in archives, as long as they have not changed since.
@@ -140,6 +156,7 @@ fn object(archive: &Archive) -> TraceObject {
         host: text(|run| &run.host),
         program: text(|run| &run.path),
         pid: last.and_then(|run| run.pid),
+        user: text(|run| &run.user),
         timeline: text(|run| &run.timeline),
         created: last.and_then(|run| run.created).map(Moment::of),
         first: first.map(Moment::of),
@@ -148,6 +165,7 @@ fn object(archive: &Archive) -> TraceObject {
         events: archive.units().map(|unit| unit.count).sum(),
         missed: archive.missed(),
         gone: archive.gone(),
+        clock: last.and_then(|run| clock(archive, run.magic?)),
         state: session
             .as_ref()
             .map(|session| session.state(archive.is_recorded())),
@@ -155,4 +173,14 @@ fn object(archive: &Archive) -> TraceObject {
             .map(|session| session.file.metadata.into_iter().collect())
             .unwrap_or_default(),
     }
+}
+
+/// The last comparison of a ring's clock.
+fn clock(archive: &Archive, magic: u64) -> Option<TraceClock> {
+    let last = archive.clocks(magic).pop()?;
+    Some(TraceClock {
+        offset_ns: last.offset()?,
+        error_ns: last.error?,
+        host: last.host,
+    })
 }

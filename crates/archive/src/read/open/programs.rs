@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use timeline::Module;
 use timeline::internal::symbols::{FileContents, ProgramFiles};
 
+use crate::format::clock::ClockComparison;
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
 use crate::read::open::archive::Archive;
@@ -30,6 +31,12 @@ impl Archive {
             }
         }
         programs
+    }
+
+    /// What the clocks of other machines showed at moments of a ring, in the order of their
+    /// records: see [`ClockComparison`]. Of more than 4,096, some are left out.
+    pub fn clocks(&self, magic: u64) -> Vec<ClockComparison> {
+        self.names().clocks(magic)
     }
 
     /// The processes that logged to a ring, with their executables.

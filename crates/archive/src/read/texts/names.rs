@@ -8,7 +8,7 @@
 //! locks.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,11 +18,13 @@ use timeline::{
     Definition, EventId, Module, Priority, ProcessExecutable, Syntax, Thread, ThreadRef,
 };
 
+use crate::format::clock::ClockComparison;
 use crate::format::event::{OBJECT, PRINTF, RawDefinition, RawThread};
 use crate::format::preamble::Preamble;
 use crate::format::process::ProcessRecord;
 use crate::format::record::Record;
 use crate::format::symbol::Symbol;
+use crate::read::texts::clocks::RingClocks;
 use crate::read::texts::processes::Processes;
 use crate::read::texts::sessions::{Sessions, TraceSession};
 
@@ -61,6 +63,7 @@ pub struct Names {
     are_cut: AtomicBool,
     processes: Mutex<Processes>,
     sessions: Mutex<Sessions>,
+    clocks: Mutex<RingClocks>,
     definitions: FrozenMap<u32, Box<Definition>>,
     numbered: Mutex<Definitions>,
     threads: Mutex<Threads>,
@@ -97,9 +100,7 @@ struct ThreadOfRing {
 }
 
 fn digest(symbol: &Symbol) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    symbol.hash(&mut hasher);
-    hasher.finish()
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(symbol)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -143,6 +144,7 @@ impl Names {
             }
             Record::Process(process) => lock(&self.processes).take(process),
             Record::Module(module) => lock(&self.processes).load(module),
+            Record::Clock(comparison) => lock(&self.clocks).take(comparison),
             Record::SessionFile(file) => lock(&self.sessions).begin(file),
             Record::SessionEnd => lock(&self.sessions).end(),
             _ => {}
@@ -167,6 +169,11 @@ impl Names {
     /// The last session of a run.
     pub fn session(&self, magic: u64) -> Option<TraceSession> {
         lock(&self.sessions).of(magic).cloned()
+    }
+
+    /// How the clock of a ring compares with others.
+    pub fn clocks(&self, magic: u64) -> Vec<ClockComparison> {
+        lock(&self.clocks).of(magic)
     }
 
     /// What the processes of a ring have loaded.

@@ -1,7 +1,7 @@
 //! Says what takes the frames of a recorder: files on a disk, or a connection to somewhere else.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::current::FileChange;
 use super::trouble::OutputTrouble;
@@ -16,6 +16,21 @@ pub struct FileLimits {
     pub size: Option<u64>,
     /// The time after which another file is begun, if the current one has events.
     pub age: Option<Duration>,
+}
+
+/// What the clock of another machine shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReferenceClock {
+    /// When it was read.
+    pub taken: Instant,
+    /// What it showed then, in nanoseconds since the epoch.
+    pub unix_nanos: u64,
+    /// By how much that may be wrong in either direction, in nanoseconds.
+    pub error: u64,
+    /// The kernel's boot id of that machine.
+    pub boot_id: String,
+    /// Its name.
+    pub host: String,
 }
 
 /// Takes the frames of an archive, in one file after the other, wherever these are.
@@ -82,6 +97,12 @@ pub trait Destination: Send {
 
     /// The events in frames that were taken since the last call, and will never arrive.
     fn take_lost(&mut self) -> u64;
+
+    /// What the clock of the machine shows that the frames go to, if it was read since the last
+    /// call. `None` for what stays on this machine.
+    fn take_clock(&mut self) -> Option<ReferenceClock> {
+        None
+    }
 
     /// The step that fails at present.
     fn trouble(&self) -> Option<&OutputTrouble>;

@@ -29,7 +29,7 @@ use history::{History, Resume};
 use rotation::Rotation;
 
 pub use current::FileChange;
-pub use destination::{Destination, FileLimits};
+pub use destination::{Destination, FileLimits, ReferenceClock};
 pub(crate) use history::Handover;
 pub use keeping::{Fsync, Keeping};
 pub(crate) use rotation::NextWrite;

@@ -8,8 +8,10 @@
 //! definitions.rs writes the strings and threads that events refer to, processes.rs who logs,
 //! gaps.rs which entries are missing. words.rs records many events of one definition at once, and
 //! pointees.rs remembers which of their pointers are looked up already. filter.rs leaves events
-//! out, next_file.rs goes on in another file, and totals.rs has the results.
+//! out, next_file.rs goes on in another file, clocks.rs compares the clock with that of another
+//! machine, and totals.rs has the results.
 
+mod clocks;
 mod definitions;
 mod filter;
 mod gaps;
@@ -26,6 +28,7 @@ use timeline::internal::PlacedEvent;
 use timeline::{Attached, Event, Follow, FollowFrom, ThreadRef};
 
 use crate::error::Result;
+use crate::format::clock::ClockComparison;
 use crate::format::preamble::Preamble;
 use crate::format::record::events_in;
 use crate::record::output::{ArchiveOutput, FileChange, Handover, OutputTrouble};
@@ -96,6 +99,8 @@ pub struct Recorder<'a> {
     clock: TickClock,
     /// [`Attached::clock_changes`] when the steps of the wall clock were written.
     clock_changes: u64,
+    /// What the file says last of the clock of another machine, and how many events came before.
+    clock_told: Option<(ClockComparison, u64)>,
     /// By the number of the event: its definition, and its number of arguments.
     definitions: Vec<Option<DefinitionEntry>>,
     undefined: DefinitionEntry,
@@ -200,6 +205,7 @@ impl<'a> Recorder<'a> {
             gap,
             clock: TickClock::default(),
             clock_changes: 0,
+            clock_told: None,
             definitions: Vec::new(),
             undefined: DefinitionEntry::undefined(),
             threads: HashMap::new(),
@@ -243,6 +249,7 @@ impl<'a> Recorder<'a> {
             false => {}
         }
         self.tell_steps();
+        self.tell_clock();
         if self.writer.waiting() == 0 {
             self.waiting = None;
         } else if self.waiting.get_or_insert_with(Instant::now).elapsed()

@@ -132,6 +132,9 @@ impl Recorder<'_> {
         self.preamble.anchors = self.at.anchors();
         self.take_steps();
         self.writer.preamble(&self.preamble);
+        if let Some((comparison, _)) = &self.clock_told {
+            self.writer.clock(comparison);
+        }
         self.processes
             .repeat(self.at, &self.preamble, &mut self.writer);
         // What was left out so far is told before the positions behind it.

@@ -12,6 +12,7 @@ mod words;
 
 use std::io::{self, Write};
 
+use crate::format::clock::ClockComparison;
 use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::frame::{self, Checksum};
 use crate::format::module::ModuleRecord;
@@ -135,6 +136,12 @@ impl<W: Write> Writer<W> {
             process.encode(&mut self.fields, &mut self.record);
             self.frame();
         }
+    }
+
+    /// Writes what the clock of another machine shows.
+    pub fn clock(&mut self, comparison: &ClockComparison) {
+        comparison.encode(&mut self.fields, &mut self.record);
+        self.frame();
     }
 
     /// Writes what a process has loaded, unless the file says so already.
