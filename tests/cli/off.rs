@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::guide::{crates, rlib};
-use crate::support::toolchain::{library_dir, printed, root};
+use crate::support::toolchain::{cargo, library_dir, printed, root};
 
 /// Builds the library as quickly as possible. What it depends on is there already; the library
 /// goes to a folder of its own, so that no other test uses it.
 fn library(features: &str, folder: &Path) -> Vec<String> {
     let target = library_dir().parent().expect("a target directory");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command.current_dir(root());
+    let mut command = cargo();
     command.args(["rustc", "--quiet", "--lib", "-p", "timeline"]);
     command.args(["--no-default-features", "--features", features]);
     for option in [

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::guide::crates;
-use crate::support::toolchain::{printed, root, run};
+use crate::support::toolchain::{cargo, printed, root, run};
 
 #[test]
 fn mistakes_are_shown_where_they_are() {
@@ -58,9 +58,7 @@ fn compare<'a>(file: &str, said: &'a str, places: &str) -> (usize, Vec<&'a str>)
 
 #[test]
 fn the_c_library_needs_neither_the_derive_macro_nor_symbols() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut tree = Command::new(cargo);
-    tree.current_dir(root());
+    let mut tree = cargo();
     tree.args([
         "tree",
         "--offline",

@@ -1,10 +1,8 @@
 //! `make unit` runs all tests: it names the programs of tests, and cargo knows which there are.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::support::toolchain::{printed, root};
+use crate::support::toolchain::{cargo, cargo_build, own_dir, printed, root};
 
 /// The words behind such targets of the Makefile.
 fn words_of_unit() -> Vec<String> {
@@ -16,9 +14,7 @@ fn words_of_unit() -> Vec<String> {
 
 #[test]
 fn make_unit_runs_every_program_of_tests() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut metadata = Command::new(cargo);
-    metadata.current_dir(root());
+    let mut metadata = cargo();
     metadata.args(["metadata", "--no-deps", "--offline", "--format-version=1"]);
     let metadata: Value = serde_json::from_str(&printed(&mut metadata, "cargo")).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
@@ -56,4 +52,32 @@ fn make_unit_runs_every_program_of_tests() {
             .iter()
             .all(|&target| words.iter().any(|w| w == target))
     );
+}
+
+/// If it did, it would do so again and again, and take files away from tests that use them.
+#[test]
+fn what_a_test_builds_compiles_no_dependency_anew() {
+    let mut build = cargo_build("timeline-worker", "--lib", &own_dir());
+    let built = printed(build.arg("--message-format=json"), "cargo itself");
+    let messages = built
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    let made: Vec<Value> = messages
+        .filter(|one: &Value| one["fresh"].is_boolean())
+        .collect();
+    let is_dependency = |one: &&Value| {
+        one["package_id"]
+            .as_str()
+            .is_some_and(|id| id.starts_with("registry"))
+    };
+    let dependencies: Vec<_> = made.iter().filter(is_dependency).collect();
+    assert!(
+        dependencies
+            .iter()
+            .any(|one| one["target"]["name"] == "rustls"),
+        "{built}"
+    );
+    let anew = dependencies.iter().filter(|one| one["fresh"] == false);
+    let anew: Vec<_> = anew.map(|one| &one["target"]["name"]).collect();
+    assert!(anew.is_empty(), "{anew:?}");
 }

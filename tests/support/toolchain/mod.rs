@@ -84,11 +84,29 @@ pub fn shipped() -> &'static Path {
 }
 
 /// Where cargo put this test and what it depends on.
-fn own_dir() -> PathBuf {
+pub fn own_dir() -> PathBuf {
     let test = std::env::current_exe().expect("the test knows its own path");
     // target/PROFILE/deps/TEST
     let dir = test.ancestors().nth(2);
     dir.expect("cargo's layout of its target directory").into()
+}
+
+/// Cargo, as it is called by a shell. It tells a test which package that is of. The build script of
+/// a dependency may look at these variables, so with them it would run again, and all that depends
+/// on it would be compiled anew: beside tests that use it, and once more after them.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_"]
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+        {
+            cargo.env_remove(&*name);
+        }
+    }
+    cargo.current_dir(root());
+    cargo
 }
 
 /// The command that builds a package in that directory, which is named after its profile.
@@ -101,10 +119,8 @@ pub fn cargo_build(package: &str, targets: &str, dir: &Path) -> Command {
         Some("debug") | None => "dev",
         Some(profile) => profile,
     };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = cargo();
     command
-        .current_dir(root())
         // Set where a guide uses an installation. For cargo it would be another machine, on which
         // it builds much anew, and again for the next test.
         .env_remove("CPATH")
