@@ -369,15 +369,7 @@ fn a_file_made_by_hand_is_read() {
 
     assert_eq!(archive.preambles(), [&preamble_by_hand()]);
     has_symbols_by_hand(&archive);
-    let clock = ClockComparison {
-        magic: Some(7),
-        ticks: Some(5),
-        unix_nanos: Some(1 << 60),
-        error: Some(9),
-        boot_id: Some("other".into()),
-        ..ClockComparison::default()
-    };
-    assert_eq!(archive.clocks(7), [clock]);
+    assert_eq!(archive.clocks(7), [records::clock_by_hand()]);
 
     let (printf, long) = ("%d \u{fffd} %s", "x".repeat(70_000));
     let nothing = json!({

@@ -54,3 +54,15 @@ pub fn clock(clock: &ClockComparison) -> Value {
         "host": clock.host,
     })
 }
+
+/// The comparison that tests/python/write_archive.py writes.
+pub fn clock_by_hand() -> ClockComparison {
+    ClockComparison {
+        magic: Some(7),
+        ticks: Some(5),
+        unix_nanos: Some(1 << 60),
+        error: Some(9),
+        boot_id: Some("other".into()),
+        ..ClockComparison::default()
+    }
+}

@@ -1,8 +1,9 @@
 //! Hosts whose clocks are wrong: a store compares them, and readers find the order.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +14,7 @@ use timeline_archive::Archive;
 
 use super::hosts::{Host, token_file};
 use super::place::{eventually, traces};
-use crate::command::{Ran, Running};
+use crate::command::{Ran, Running, succeed as succeeds};
 use crate::support::Name;
 use crate::support::toolchain::{cc, luajit, root, succeed};
 
@@ -140,6 +141,49 @@ fn check(shown: &Ran, truth: &[[u64; 2]]) {
     );
 }
 
+/// Starts a store on a host, and returns it with the fingerprint of its certificate.
+fn store_on(host: &Host, kept: &Path, token: &str) -> (Running, String) {
+    let listen = ["--listen", "0.0.0.0", "--http", "0.0.0.0"];
+    let kept = kept.display().to_string();
+    let args = [&["store", &kept], &listen[..], &["--token-file", token]].concat();
+    let mut store = Running::of(host.timeline(&args));
+    store.stdout_until("two addresses", |lines| lines.len() > 1);
+    let said = store.stderr_until("a fingerprint", |lines| !lines.is_empty());
+    let fingerprint = said[0].strip_prefix("timeline: certificate ").unwrap();
+    (store, fingerprint.to_owned())
+}
+
+/// Has the hosts log in turn, most of it once their clocks are compared, and returns when each
+/// event was logged in truth.
+fn take_turns(mut hosts: [&mut ShiftedHost; 2], kept: &Path) -> Vec<[u64; 2]> {
+    let is_compared = |trace: &PathBuf| {
+        let archive = Archive::open(trace).ok()?;
+        let magic = archive.magics().next()?;
+        Some(!archive.clocks(magic).is_empty())
+    };
+    let mut truth: Vec<_> = (0..2).map(|turn| hosts[turn].log(turn)).collect();
+    eventually("the clocks to be compared", || {
+        let all = traces(kept);
+        all.len() == 2 && all.iter().all(|trace| is_compared(trace) == Some(true))
+    });
+    truth.extend((2..40).map(|turn| hosts[turn % 2].log(turn)));
+    let count = |trace: &PathBuf| Archive::open(trace).unwrap().events().count();
+    eventually("all to arrive", || {
+        traces(kept).iter().map(count).sum::<usize>() == truth.len()
+    });
+    truth
+}
+
+/// What a host shows of traces by their addresses.
+fn shown_afar(host: &ShiftedHost, args: &[&str], home: &Path, token: &str) -> Ran {
+    let mut command = host.timeline(args);
+    command.env("XDG_CONFIG_HOME", home);
+    command.env("TIMELINE_TOKEN", fs::read_to_string(token).unwrap());
+    let ran = Ran::new(command.output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran
+}
+
 #[test]
 fn two_hosts_with_wrong_clocks_have_one_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,17 +196,7 @@ fn two_hosts_with_wrong_clocks_have_one_order() {
     });
     let [mut one, mut other] = hosts;
     let (token, kept) = (token_file(folder.path()), folder.path().join("traces"));
-    let listen = ["--listen", "0.0.0.0", "--http", "0.0.0.0"];
-    let kept_there = kept.display().to_string();
-    let secret = ["--token-file", &token];
-    let args = [&["store", &kept_there], &listen[..], &secret].concat();
-    let mut store = Running::of(store_host.timeline(&args));
-    store.stdout_until("two addresses", |lines| lines.len() > 1);
-    let said = store.stderr_until("a fingerprint", |lines| !lines.is_empty());
-    let fingerprint = said[0]
-        .strip_prefix("timeline: certificate ")
-        .unwrap()
-        .to_owned();
+    let (store, fingerprint) = store_on(&store_host, &kept, &token);
     // One has a recorder, and the other an agent.
     let known = ["--fingerprint", &fingerprint, "--token-file", &token];
     let record = ["record", one.name.path(), "--to", "10.9.0.1"];
@@ -170,70 +204,40 @@ fn two_hosts_with_wrong_clocks_have_one_order() {
     let pattern = other.name.path().trim_start_matches('/').to_owned();
     let agent = ["agent", "--match", &pattern, "--to", "10.9.1.1"];
     let agent = Running::of(other.timeline(&[&agent[..], &known].concat()));
-    let compared = |trace: &std::path::PathBuf| {
-        let archive = Archive::open(trace).ok()?;
-        let magic = archive.magics().next()?;
-        Some(archive.clocks(magic).len())
-    };
-    let truth: Vec<_> = (0..2).map(|n| [&mut one, &mut other][n].log(n)).collect();
-    eventually("the clocks to be compared", || {
-        let all = traces(&kept);
-        all.len() == 2 && all.iter().all(|trace| compared(trace) > Some(0))
-    });
-    let mut truth = truth;
-    for n in 2..40 {
-        truth.push([&mut one, &mut other][n % 2].log(n));
-    }
-    let count = |trace: &std::path::PathBuf| Archive::open(trace).unwrap().events().count();
-    eventually("all to arrive", || {
-        traces(&kept).iter().map(count).sum::<usize>() == 40
-    });
-    let all = traces(&kept)
-        .iter()
-        .map(|trace| trace.display().to_string())
-        .collect::<Vec<_>>();
-    let dump = ["dump", "--reverse", "--json", "-n", "100"];
-    let paths: Vec<&str> = all.iter().map(String::as_str).collect();
-    check(
-        &crate::command::succeed(&[&dump[..], &paths].concat()),
-        &truth,
-    );
-    // From afar, where the clock is wrong as well.
-    let urls = all
-        .iter()
-        .map(|trace| trace.strip_prefix(&kept_there).unwrap());
-    let urls: Vec<_> = urls
-        .map(|trace| format!("store://10.9.0.1{trace}"))
-        .collect();
-    let words: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let home = folder.path().join("home");
-    std::fs::create_dir_all(home.join("timeline")).unwrap();
-    std::fs::write(
-        home.join("timeline/stores"),
-        format!("10.9.0.1 {fingerprint}\n"),
-    )
-    .unwrap();
-    let afar = |more: &[&str]| {
-        let mut command = one.timeline(&[&dump[..], &words, more].concat());
-        command.env("XDG_CONFIG_HOME", &home);
-        command.env("TIMELINE_TOKEN", std::fs::read_to_string(&token).unwrap());
-        let ran = Ran::new(command.output().unwrap());
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran
-    };
-    let shown = afar(&[]);
-    check(&shown, &truth);
-    // Times that are asked for are those that are shown.
-    let lines = shown.json();
-    let (since, until) = (&lines[10]["time"], &lines[30]["time"]);
-    let (since, until) = (since.as_str().unwrap(), until.as_str().unwrap());
-    let part = afar(&["--since", since, "--until", until]).json();
-    let numbers = |lines: &[Value]| lines.iter().map(number).collect::<Vec<_>>();
-    assert_eq!(numbers(&part), numbers(&lines[10..30]));
+    let truth = take_turns([&mut one, &mut other], &kept);
+    // Nothing more is compared.
     for running in [recorder, agent] {
         running.signal(Signal::SIGINT);
         running.succeed();
     }
+    let dump = ["dump", "--reverse", "--json", "-n", "100"];
+    let paths: Vec<String> = traces(&kept)
+        .iter()
+        .map(|trace| trace.display().to_string())
+        .collect();
+    let words: Vec<&str> = paths.iter().map(String::as_str).collect();
+    check(&succeeds(&[&dump[..], &words].concat()), &truth);
+    // From afar, where the clock is wrong as well.
+    let home = folder.path().join("home");
+    fs::create_dir_all(home.join("timeline")).unwrap();
+    fs::write(
+        home.join("timeline/stores"),
+        format!("10.9.0.1 {fingerprint}\n"),
+    )
+    .unwrap();
+    let place = kept.display().to_string();
+    let url = |path: &String| format!("store://10.9.0.1{}", path.strip_prefix(&place).unwrap());
+    let urls: Vec<String> = paths.iter().map(url).collect();
+    let words: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let afar = |more: &[&str]| shown_afar(&one, &[&dump[..], &words, more].concat(), &home, &token);
+    let shown = afar(&[]);
+    check(&shown, &truth);
+    // Times that are asked for are those that are shown.
+    let lines = shown.json();
+    let [since, until] = [10, 30].map(|at: usize| lines[at]["time"].as_str().unwrap());
+    let part = afar(&["--since", since, "--until", until]).json();
+    let numbers = |lines: &[Value]| lines.iter().map(number).collect::<Vec<_>>();
+    assert_eq!(numbers(&part), numbers(&lines[10..30]));
     store.signal(Signal::SIGTERM);
     store.succeed();
 }
