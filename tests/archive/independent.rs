@@ -7,9 +7,7 @@ use std::time::SystemTime;
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use timeline_archive::{
-    Archive, ClockComparison, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer,
-};
+use timeline_archive::{Archive, Form, PRINTF, Preamble, RawEvent, RecordedEvent, Writer};
 use timeline_import::Importer;
 
 use crate::inlined::{has_symbols_by_hand, inlined};

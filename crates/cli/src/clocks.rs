@@ -4,10 +4,40 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use timeline_archive::ClockComparison;
-use timeline_reading::{ClockAlignment, Log};
+use timeline_reading::{ClockAlignment, Extent, Log};
+use timeline_search::Query;
 
+use crate::failure::Result;
+use crate::fetch::{self, Excerpt};
 use crate::output;
+use crate::target::Target;
 use crate::time::HumanDuration;
+
+/// Opens what is to be read together, as far as a query wants it, and compares the clocks. A store
+/// is asked by the clock of the trace's machine, which is known once the trace has been there.
+pub fn open(
+    targets: &[&Target],
+    query: &Query,
+    excerpt: fn(&Query) -> Excerpt<'_>,
+) -> Result<Vec<Log>> {
+    let open = |target: &Target, wanted: &Excerpt| target.open_wanted(Extent::Indexed, wanted);
+    let logs = targets.iter().map(|target| open(target, &excerpt(query)));
+    let mut logs: Vec<Log> = logs.collect::<Result<_>>()?;
+    ClockAlignment::of(logs.iter());
+    let mut is_anew = false;
+    for (log, target) in logs.iter_mut().zip(targets) {
+        if fetch::is_trace(target.path())
+            && let Some(own) = log.own_query(query).cloned()
+        {
+            *log = open(target, &excerpt(&own))?;
+            is_anew = true;
+        }
+    }
+    if is_anew {
+        ClockAlignment::of(logs.iter());
+    }
+    Ok(logs)
+}
 
 /// Says by whose clock the times of several logs are, and which of them nobody has compared.
 pub fn tell(alignment: &ClockAlignment, logs: &[Log]) {
@@ -36,7 +66,7 @@ fn difference(offset: i64, error: u64, host: &str) -> String {
         true => "ahead of",
         false => "behind",
     };
-    let (offset, error) = (human(offset.unsigned_abs()), human(error));
+    let (offset, error) = (human(offset.unsigned_abs(), false), human(error, true));
     format!("{offset} {side} that of {host} (± {error})")
 }
 
@@ -45,7 +75,7 @@ fn difference(offset: i64, error: u64, host: &str) -> String {
 pub fn error_text(error: Option<u64>, may_be_earlier: bool) -> String {
     let mark = if may_be_earlier { "~" } else { "" };
     match error {
-        Some(error) => format!("{mark}±{}", human(error)),
+        Some(error) => format!("{mark}±{}", human(error, true)),
         None => format!("{mark}?"),
     }
 }
@@ -72,12 +102,26 @@ pub fn object(comparison: &ClockComparison) -> Value {
     json!({
         "unix_ns": time(comparison.unix_nanos),
         "reference_unix_ns": time(comparison.reference_nanos),
-        "error_ns": comparison.error,
+        "error_ns": json_error(comparison.error),
         "reference_host": comparison.host,
         "reference_boot_id": comparison.boot_id,
     })
 }
 
-fn human(nanos: u64) -> HumanDuration {
-    HumanDuration(Duration::from_nanos(nanos))
+/// A duration, of which the part that is not shown is rounded: an error up, and another duration to
+/// what is nearer.
+fn human(nanos: u64, is_error: bool) -> HumanDuration {
+    let unit = match nanos {
+        0..1_000 => 1,
+        1_000..1_000_000 => 100,
+        1_000_000..1_000_000_000 => 100_000,
+        1_000_000_000..60_000_000_000 => 100_000_000,
+        60_000_000_000..3_600_000_000_000 => 1_000_000_000,
+        3_600_000_000_000..86_400_000_000_000 => 60_000_000_000,
+        _ => 3_600_000_000_000,
+    };
+    let more = if is_error { unit - 1 } else { unit / 2 };
+    HumanDuration(Duration::from_nanos(
+        nanos.saturating_add(more) / unit * unit,
+    ))
 }

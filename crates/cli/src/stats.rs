@@ -11,9 +11,9 @@ use timeline::internal::PerEvent;
 use timeline::{Definition, Event, EventId, Layout, Source, Value};
 use timeline_analysis::{Analysis, AnalysisInput, Analyzer, EventContext, Lack, Subscriptions};
 use timeline_reading::json::write_line;
-use timeline_reading::{Extent, Log};
 
 use crate::args::Example;
+use crate::clocks;
 use crate::failure::Result;
 use crate::fetch::Excerpt;
 use crate::filters::Filters;
@@ -104,10 +104,8 @@ fn run(args: &Args) -> Result {
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<_> = others.collect();
     // All are opened before anything is counted.
-    let logs = [&args.target].into_iter().chain(&others);
-    let logs: Vec<Log> = logs
-        .map(|target| target.open_wanted(Extent::Indexed, &Excerpt::Where(&query)))
-        .collect::<Result<_>>()?;
+    let targets: Vec<&Target> = [&args.target].into_iter().chain(&others).collect();
+    let logs = clocks::open(&targets, &query, |query| Excerpt::Where(query))?;
     let mut all = All::default();
     let mut read = Vec::new();
     for log in &logs {

@@ -281,7 +281,7 @@ impl<'a> TextLines<'a> {
             }
             Column::Event => definition.map_or("?".into(), Definition::name),
             Column::Path => self.path.clone(),
-            Column::Error => std::mem::take(&mut self.error),
+            Column::Error => self.error.clone(),
             Column::Time | Column::Message => String::new(),
         };
         match is_last {

@@ -1,10 +1,11 @@
 //! Compares the clocks of the machines of several logs, so that their events have an order.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use timeline_archive::Archive;
+use timeline_archive::Preamble;
 
-use crate::host_clock::{ClockRelation, HostClock};
+use crate::host_clock::{ClockRelation, ClockSteps, ComparedPoint, HostClock, LogClock};
 use crate::log::{Holder, Log};
 
 /// How the clocks of several machines are compared.
@@ -28,123 +29,158 @@ pub struct ClockAlignment {
     pub unknown: Vec<usize>,
 }
 
+/// What is known of the clock of a log.
+struct LogOrigin<'a> {
+    log: &'a Log,
+    programs: Vec<Preamble>,
+    /// The boot of its machine. `None` if it is not known, or there are several.
+    boot: Option<String>,
+}
+
+/// What is known of a machine.
+#[derive(Default)]
+struct MachineClock {
+    host: Option<String>,
+    /// The machines with whose clocks it was compared, by their boots: their names, and the
+    /// comparisons.
+    compared: BTreeMap<String, (String, Vec<ComparedPoint>)>,
+}
+
 impl ClockAlignment {
     /// Compares the clocks of logs that are to be merged, and has each of them know the outcome:
-    /// see [`Log::correct`]. The reference is the clock that the most of them were compared with.
+    /// see [`Log::correct`]. The reference is the clock with which the most machines were compared.
     /// `None` if all are of one machine, as far as that is known; then nothing is corrected.
     pub fn of<'a>(logs: impl Iterator<Item = &'a Log>) -> Option<ClockAlignment> {
-        let clocks: Vec<LogClocks> = logs.map(LogClocks::of).collect();
-        let boots: BTreeSet<&str> = clocks
-            .iter()
-            .filter_map(|one| one.boot.as_deref())
-            .collect();
+        let origins: Vec<LogOrigin> = logs.map(LogOrigin::of).collect();
+        let boots = origins.iter().flat_map(LogOrigin::boots);
+        let boots: BTreeSet<String> = boots.collect();
         if boots.len() < 2 {
             return None;
         }
         let mut alignment = ClockAlignment::default();
-        for clocks in &clocks {
-            let boot = clocks.boot.as_deref();
-            let machine = boot.and_then(|boot| boots.iter().position(|one| *one == boot));
-            alignment.machines.push(machine.unwrap_or(boots.len()));
+        for (number, origin) in origins.iter().enumerate() {
+            let place = boots
+                .iter()
+                .position(|boot| origin.boot.as_ref() == Some(boot));
+            // A machine that is not known is no other one.
+            alignment
+                .machines
+                .push(place.unwrap_or(boots.len() + number));
         }
-        let reference = reference(&clocks);
-        alignment.reference = reference.as_ref().map(|(_, host)| host.clone());
-        for (number, clocks) in clocks.iter().enumerate() {
-            let relation = match &reference {
-                Some((boot, _)) => clocks.relation(boot),
-                None => ClockRelation::Unknown,
+        let machines = machines(&origins);
+        let reference = reference(&machines);
+        let clocks = reference.as_ref().map(|(boot, _)| clocks(&machines, boot));
+        for (number, origin) in origins.iter().enumerate() {
+            let relation = match (&reference, &clocks) {
+                (Some((boot, _)), Some(clocks)) => origin.relation(boot, clocks),
+                _ => ClockRelation::Unknown,
             };
-            if matches!(relation, ClockRelation::Unknown) && clocks.boot.is_some() {
+            if matches!(relation, ClockRelation::Unknown) {
                 alignment.unknown.push(number);
             }
             // A log that was merged before stays as it was then.
-            let _ = clocks.log.relation.set(relation);
+            let _ = origin.log.relation.set(relation);
         }
+        alignment.reference = reference.map(|(_, host)| host);
         Some(alignment)
     }
 }
 
-/// What is known of the clock of a log.
-struct LogClocks<'a> {
-    log: &'a Log,
-    /// The boot of its machine. `None` if it is not known, or there are several.
-    boot: Option<String>,
-    host: Option<String>,
-    /// The machines whose clocks it was compared with: their boots, their names, and how often.
-    compared: BTreeMap<String, (String, usize)>,
-}
-
-impl LogClocks<'_> {
-    fn of(log: &Log) -> LogClocks<'_> {
-        let (mut boot, mut host, mut compared) = (None, None, BTreeMap::new());
-        match log.holder() {
-            Holder::Ring(at) => boot = Some(at.info().boot_id),
-            Holder::Archive(archive) => {
-                let programs = archive.programs();
+impl<'a> LogOrigin<'a> {
+    fn of(log: &'a Log) -> LogOrigin<'a> {
+        let programs = log.archive().map(|archive| archive.programs());
+        let programs = programs.unwrap_or_default();
+        let boot = match log.holder() {
+            Holder::Ring(at) => Some(at.info().boot_id),
+            Holder::Archive(_) => {
                 let boots: BTreeSet<_> = programs.iter().map(|one| &one.boot_id).collect();
-                if let ([Some(only)], Some(first)) =
-                    (&boots.into_iter().collect::<Vec<_>>()[..], programs.first())
-                {
-                    (boot, host) = (Some(only.clone()), first.host.clone());
-                }
-                let clocks = only_ring(archive).map(|magic| archive.clocks(magic));
-                for one in clocks.into_iter().flatten() {
-                    let (boot, host) = (one.boot_id, one.host.unwrap_or_default());
-                    if let Some(boot) = boot {
-                        let known = compared.entry(boot).or_insert((host, 0));
-                        known.1 += 1;
-                    }
-                }
+                let only = boots.first().filter(|_| boots.len() == 1);
+                only.and_then(|boot| (*boot).clone())
             }
-        }
-        LogClocks {
+        };
+        LogOrigin {
             log,
+            programs,
             boot,
-            host,
-            compared,
         }
     }
 
+    /// All boots of which it has events.
+    fn boots(&self) -> impl Iterator<Item = String> {
+        let programs = self.programs.iter();
+        let all = programs.filter_map(|one| one.boot_id.clone());
+        all.chain(self.boot.clone())
+    }
+
     /// How it compares with the clock of the machine of this boot.
-    fn relation(&self, reference: &str) -> ClockRelation {
-        if self.boot.as_deref() == Some(reference) {
-            return ClockRelation::Same;
-        }
-        let Some(archive) = self.log.archive().filter(|_| self.boot.is_some()) else {
+    fn relation(&self, reference: &str, clocks: &BTreeMap<&str, Arc<HostClock>>) -> ClockRelation {
+        let Some(boot) = self.boot.as_deref() else {
             return ClockRelation::Unknown;
         };
-        let clocks = only_ring(archive).and_then(|magic| {
-            let mut all = archive.clocks(magic);
-            all.retain(|one| one.boot_id.as_deref() == Some(reference));
-            let steps = archive.preamble(magic).map(|program| &program.steps[..]);
-            HostClock::new(&all, steps.unwrap_or_default())
-        });
-        clocks.map_or(ClockRelation::Unknown, |clock| {
-            ClockRelation::Compared(Box::new(clock))
+        if boot == reference {
+            return ClockRelation::Same;
+        }
+        // The times of a ring are computed where they are shown.
+        let host = clocks.get(boot).filter(|_| self.log.archive().is_some());
+        host.map_or(ClockRelation::Unknown, |host| {
+            let steps = self.programs.last().map(steps);
+            let steps = steps.unwrap_or_else(|| ClockSteps::new(&[], None));
+            ClockRelation::Compared(Box::new(LogClock::new(Arc::clone(host), steps)))
         })
     }
 }
 
-/// The ring of an archive, if it has one alone: the ticks of comparisons are of that. Also if none
-/// of its events is there.
-fn only_ring(archive: &Archive) -> Option<u64> {
-    match &archive.programs()[..] {
-        [only] => only.magic,
-        _ => None,
-    }
+fn steps(program: &Preamble) -> ClockSteps {
+    ClockSteps::new(&program.steps, program.clock.as_deref())
 }
 
-/// The boot and the name of the machine that the most of these were compared with, themselves
+/// The machines of logs that are of one each, by their boots.
+fn machines(origins: &[LogOrigin]) -> BTreeMap<String, MachineClock> {
+    let mut machines: BTreeMap<String, MachineClock> = BTreeMap::new();
+    for origin in origins {
+        let Some(boot) = &origin.boot else {
+            continue;
+        };
+        let machine = machines.entry(boot.clone()).or_default();
+        for program in &origin.programs {
+            machine.host = machine.host.take().or_else(|| program.host.clone());
+            let archive = origin.log.archive().zip(program.magic);
+            let all = archive.map(|(archive, magic)| archive.clocks(magic));
+            for one in all.into_iter().flatten() {
+                let point = ComparedPoint::new(&one, &steps(program));
+                if let (Some(boot), Some(point)) = (one.boot_id, point) {
+                    let host = one.host.unwrap_or_default();
+                    let known = machine.compared.entry(boot);
+                    known.or_insert((host, Vec::new())).1.push(point);
+                }
+            }
+        }
+    }
+    machines
+}
+
+/// The clocks of machines that were compared with that of this boot.
+fn clocks<'m>(
+    machines: &'m BTreeMap<String, MachineClock>,
+    reference: &str,
+) -> BTreeMap<&'m str, Arc<HostClock>> {
+    let compared = machines.iter().filter_map(|(boot, machine)| {
+        let (_, points) = machine.compared.get(reference)?;
+        let clock = HostClock::new(points.clone())?;
+        Some((boot.as_str(), Arc::new(clock)))
+    });
+    compared.collect()
+}
+
+/// The boot and the name of the machine with which the most of these were compared, themselves
 /// included. `None` if no two were compared with the same.
-fn reference(clocks: &[LogClocks]) -> Option<(String, String)> {
+fn reference(machines: &BTreeMap<String, MachineClock>) -> Option<(String, String)> {
     let mut found: BTreeMap<&str, (usize, usize, &str)> = BTreeMap::new();
-    for clocks in clocks {
-        let own = clocks.boot.as_deref();
-        let own = own.map(|boot| (boot, clocks.host.as_deref().unwrap_or_default(), 0));
-        let others = clocks.compared.iter();
-        let others = others.filter(|(boot, _)| Some(boot.as_str()) != clocks.boot.as_deref());
-        let others = others.map(|(boot, (host, count))| (boot.as_str(), host.as_str(), *count));
-        for (boot, host, count) in own.into_iter().chain(others) {
+    for (own, machine) in machines {
+        let name = machine.host.as_deref().unwrap_or_default();
+        let others = machine.compared.iter().filter(|(boot, _)| *boot != own);
+        let others = others.map(|(boot, (host, all))| (boot.as_str(), host.as_str(), all.len()));
+        for (boot, host, count) in others.chain([(own.as_str(), name, 0)]) {
             let one = found.entry(boot).or_insert((0, 0, host));
             (one.0, one.1) = (one.0 + 1, one.1 + count);
             if one.2.is_empty() {
@@ -154,6 +190,6 @@ fn reference(clocks: &[LogClocks]) -> Option<(String, String)> {
     }
     let is_compared = |one: &(&str, (usize, usize, &str))| one.1.1 > 0 && one.1.0 > 1;
     let best = found.into_iter().filter(is_compared);
-    let (boot, (_, _, host)) = best.max_by_key(|(_, (logs, count, _))| (*logs, *count))?;
+    let (boot, (_, _, host)) = best.max_by_key(|(_, (machines, count, _))| (*machines, *count))?;
     Some((boot.to_owned(), host.to_owned()))
 }

@@ -12,7 +12,7 @@ use timeline_archive::{Archive, has_archive_name};
 use timeline_search::{Query, open_archive};
 
 use crate::error::{Error, Result};
-use crate::host_clock::{ClockRelation, HostClock};
+use crate::host_clock::{ClockRelation, LogClock, RING};
 use crate::programs::Programs;
 
 /// How much of an archive is read when it is opened.
@@ -222,7 +222,8 @@ impl Log {
     /// many nanoseconds that may be wrong in either direction; `None` if nobody knows.
     pub fn correct(&self, event: &mut Event) -> Option<u64> {
         match self.relation.get() {
-            None | Some(ClockRelation::Same) => Some(0),
+            None => Some(0),
+            Some(ClockRelation::Same) => Some(RING),
             Some(ClockRelation::Compared(clock)) => clock.correct(event),
             Some(ClockRelation::Unknown) => None,
         }
@@ -244,7 +245,7 @@ impl Log {
     }
 
     /// The clock of its machine, if it was aligned with others and compared with the reference.
-    pub(crate) fn host_clock(&self) -> Option<&HostClock> {
+    pub(crate) fn host_clock(&self) -> Option<&LogClock> {
         match self.relation.get() {
             Some(ClockRelation::Compared(clock)) => Some(clock),
             _ => None,

@@ -90,7 +90,9 @@ impl<'a> EventSource<'a> {
                 }))
             }
             InputExtent::Whole => match input.logs[..] {
-                [log] => EventSource::One(Box::new(stream(log, request))),
+                [log] if log.clock_offset().is_none() => {
+                    EventSource::One(Box::new(stream(log, request)))
+                }
                 _ => {
                     let logs = input.logs.iter().copied();
                     EventSource::Several(Box::new(LogMerge::by(logs, request, stream)))

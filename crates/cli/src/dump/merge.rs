@@ -5,14 +5,14 @@ use std::io::Write;
 use timeline::Order;
 use timeline::dump::Text;
 use timeline_reading::json::to_string;
-use timeline_reading::{ClockAlignment, EventTime, Extent, Log, LogEvent, LogMerge, Request};
+use timeline_reading::{EventTime, Log, LogEvent, LogMerge, Request};
 use timeline_search::Query;
 
 use super::Args;
 use crate::clocks;
 use crate::columns::{Column, TimeStyle};
 use crate::failure::{INFALLIBLE, Result};
-use crate::fetch::{self, Excerpt};
+use crate::fetch::Excerpt;
 use crate::filters::report_missed;
 use crate::health;
 use crate::json::JsonLines;
@@ -26,7 +26,7 @@ pub fn run(args: &Args, query: &Query) -> Result {
     let others = args.others.iter().cloned().map(Target::named);
     let others: Vec<Target> = others.collect();
     let targets: Vec<&Target> = [&args.target].into_iter().chain(&others).collect();
-    let logs = open(&targets, query)?;
+    let logs = clocks::open(&targets, query, |query| Excerpt::WithSpans(query))?;
     let order = match args.reverse {
         true => Order::OldestFirst,
         false => Order::NewestFirst,
@@ -52,25 +52,6 @@ pub fn run(args: &Args, query: &Query) -> Result {
         health::report_stream(stream)?;
     }
     Ok(())
-}
-
-/// Opens all of them. A store is asked by the clock of the trace's machine, which is known once the
-/// trace has been there.
-fn open(targets: &[&Target], query: &Query) -> Result<Vec<Log>> {
-    let open = |target: &Target, query: &Query| {
-        target.open_wanted(Extent::Indexed, &Excerpt::WithSpans(query))
-    };
-    let logs = targets.iter().map(|target| open(target, query));
-    let mut logs: Vec<Log> = logs.collect::<Result<_>>()?;
-    ClockAlignment::of(logs.iter());
-    for (log, target) in logs.iter_mut().zip(targets) {
-        if fetch::is_trace(target.path())
-            && let Some(own) = log.own_query(query).cloned()
-        {
-            *log = open(target, &own)?;
-        }
-    }
-    Ok(logs)
 }
 
 /// Prints events of several parts.

@@ -7,7 +7,7 @@
 //! longer way and a larger error, and is as right.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use timeline_archive::ReferenceClock;
 
@@ -17,9 +17,13 @@ use crate::message::{Beat, ClockAnswer, WireMessage};
 /// The time between two questions.
 const OFTEN: Duration = Duration::from_secs(10);
 
-/// How long an answer about the time is waited for. If that is not enough, the recorder takes it
-/// when it comes by, and the error is larger.
-const ANSWER: Duration = Duration::from_millis(2);
+/// How long an answer is waited for: twice as long as the last one took, between these. One that
+/// takes longer is taken when the recorder comes by, and its error is larger.
+const WAIT: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(20)];
+/// By how much the wall clock may differ from the clock of the question until the answer is there.
+/// Beyond that, it was set, or the machine was suspended, which the clock of the question does not
+/// count.
+const SET: Duration = Duration::from_millis(1);
 
 /// The questions to a store.
 #[derive(Default)]
@@ -27,7 +31,9 @@ pub struct ClockQuestions {
     /// The boot id and the name of the store's machine, as it says. `None` if it tells no time.
     machine: Option<(String, String)>,
     /// The last question and when it was asked, if it is not answered.
-    asked: Option<(u64, Instant)>,
+    asked: Option<(u64, Instant, SystemTime)>,
+    /// How long the last answer took.
+    took: Option<Duration>,
     number: u64,
     next: Option<Instant>,
     reading: Option<ReferenceClock>,
@@ -37,7 +43,7 @@ impl ClockQuestions {
     /// Begins with another connection, to a store that says this of its machine.
     pub fn begin(&mut self, machine: Option<(String, String)>) {
         self.machine = machine;
-        (self.asked, self.next) = (None, None);
+        (self.asked, self.next, self.took) = (None, None, None);
     }
 
     /// The question that is due now, if one is.
@@ -49,7 +55,7 @@ impl ClockQuestions {
         }
         self.number += 1;
         self.next = Some(now + OFTEN);
-        self.asked = Some((self.number, now));
+        self.asked = Some((self.number, now, SystemTime::now()));
         Some(self.number)
     }
 
@@ -58,17 +64,30 @@ impl ClockQuestions {
         self.asked.is_some()
     }
 
+    /// How long the answer is waited for.
+    fn wait(&self) -> Duration {
+        let [least, most] = WAIT;
+        self.took.map_or(most, |took| (2 * took).clamp(least, most))
+    }
+
     /// Takes an answer that came just now.
     pub fn take(&mut self, answer: ClockAnswer) {
-        let taken = Instant::now();
-        let Some((_, asked)) = self.asked.take_if(|(number, _)| *number == answer.asked) else {
+        let (taken, now) = (Instant::now(), SystemTime::now());
+        let is_answer = |asked: &mut (u64, _, _)| asked.0 == answer.asked;
+        let Some((_, asked, then)) = self.asked.take_if(is_answer) else {
             return;
         };
+        let took = taken - asked;
+        self.took = Some(took);
+        let by_wall_clock = now.duration_since(then).unwrap_or_default();
+        if by_wall_clock.abs_diff(took) > SET {
+            return;
+        }
         let Some((boot_id, host)) = self.machine.clone() else {
             return;
         };
         let there = answer.sent.saturating_sub(answer.received);
-        let whole = u64::try_from((taken - asked).as_nanos()).unwrap_or(u64::MAX);
+        let whole = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         // A store whose clock was set meanwhile may say anything.
         let Some(way) = whole
             .checked_sub(there)
@@ -109,9 +128,9 @@ impl Sender {
         }));
         let failed = |error| ("send to", error);
         let mut is_sent = channel.send_messages().map_err(failed)?;
-        let begun = Instant::now();
+        let (begun, wait) = (Instant::now(), self.clock.wait());
         while is_sent && self.clock.waits() {
-            let left = ANSWER.saturating_sub(begun.elapsed());
+            let left = wait.saturating_sub(begun.elapsed());
             let channel = self.link.channel();
             is_sent = !left.is_zero() && channel.is_some_and(|channel| channel.wait(left));
             if is_sent {

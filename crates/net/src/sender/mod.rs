@@ -1,7 +1,8 @@
 //! Sends the frames of a recorder to a store, over one connection after the other.
 //!
 //! A sender keeps what is not acknowledged, up to a limit. Behind that, it takes no more, and the
-//! recorder leaves the rest in the ring, as at a full disk. No call waits for the other side.
+//! recorder leaves the rest in the ring, as at a full disk. No call waits for the other side, but
+//! for 20 milliseconds at most when it is asked what time it is there, every ten seconds.
 //!
 //! session.rs has the session of a run, and window.rs its frames that are not acknowledged.
 //! link.rs connects, and channel.rs is one connection. clock.rs asks what time it is there.

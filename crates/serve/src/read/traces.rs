@@ -180,7 +180,7 @@ fn clock(archive: &Archive, magic: u64) -> Option<TraceClock> {
     let last = archive.clocks(magic).pop()?;
     Some(TraceClock {
         offset_ns: last.offset()?,
-        error_ns: last.error?,
+        error_ns: last.error.filter(|error| *error <= 1 << 53)?,
         host: last.host,
     })
 }

@@ -7,6 +7,9 @@ use crate::format::clock::ClockComparison;
 /// Most comparisons of a ring that are kept, evenly among all of them.
 const MOST: usize = 1 << 12;
 
+/// Most rings of which there are some: an archive may name more than can be.
+const MOST_RINGS: usize = 1 << 12;
+
 /// The comparisons of all rings.
 #[derive(Debug, Default)]
 pub struct RingClocks {
@@ -26,7 +29,9 @@ impl RingClocks {
     /// Adds a comparison. A file of a directory repeats the last one of the file before it.
     pub fn take(&mut self, comparison: ClockComparison) {
         let magic = comparison.magic.unwrap_or(0);
-        self.by_magic.entry(magic).or_default().take(comparison);
+        if self.by_magic.len() < MOST_RINGS || self.by_magic.contains_key(&magic) {
+            self.by_magic.entry(magic).or_default().take(comparison);
+        }
     }
 
     /// Those of a ring, in the order of their records.

@@ -35,8 +35,8 @@ pub struct ReferenceClock {
 
 /// Takes the frames of an archive, in one file after the other, wherever these are.
 ///
-/// No call waits for a disk to have room, or for another machine: what cannot be taken now stays
-/// with the caller, who asks again.
+/// No call waits for a disk to have room, or for another machine to take anything: what cannot be
+/// taken now stays with the caller, who asks again.
 pub trait Destination: Send {
     /// Goes to a run, and returns how far it is recorded there. `None` for a new one.
     ///

@@ -9,6 +9,9 @@ use crate::record::output::ReferenceClock;
 /// A comparison is written at the latest so long after the one before.
 const OFTEN: Duration = Duration::from_secs(60);
 
+/// A reading that is older says less than the next one.
+const OLDEST: Duration = Duration::from_secs(1);
+
 impl Recorder<'_> {
     /// Writes a new comparison, if there were events since the last one, and it says more.
     pub(super) fn tell_clock(&mut self) {
@@ -38,14 +41,21 @@ impl Recorder<'_> {
         }
         let info = self.at.info();
         let rate = info.ticks_per_second?;
-        let (now, since) = (info.clock.now(), reference.taken.elapsed());
+        // Another process may run between the two.
+        let before = reference.taken.elapsed();
+        let now = info.clock.now();
+        let since = reference.taken.elapsed();
+        if since > OLDEST {
+            return None;
+        }
+        let apart = u64::try_from((since - before).as_nanos()).unwrap_or(u64::MAX);
         let ticks = now.checked_sub((since.as_secs_f64() * rate) as u64)?;
         Some(ClockComparison {
             magic: self.preamble.magic,
             ticks: Some(ticks),
             unix_nanos: Some(self.at.unix_nanos(ticks)?),
             reference_nanos: Some(reference.unix_nanos),
-            error: Some(reference.error),
+            error: Some(reference.error.saturating_add(apart)),
             boot_id: Some(reference.boot_id),
             host: Some(reference.host),
         })
