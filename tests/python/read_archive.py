@@ -515,7 +515,7 @@ def events_of(block):
 def named(names, fields):
     """The fields of a preamble or symbol under their names."""
     kinds = {"anchors": pairs, "nodes": numbers, "steps": fives, "inlined": functions, "sha1": lambda value: isinstance(value, bytes) and value.hex() or None}
-    texts = ("path", "host", "boot", "timeline", "clock", "writer", "file", "name", "source")
+    texts = ("path", "host", "boot", "timeline", "clock", "writer", "file", "name", "source", "user")
     return {name: kinds.get(name, text if name in texts else number)(fields.get(field))
             for field, name in names.items()}
 
