@@ -78,7 +78,8 @@ fn another_machine_looks_at_a_timeline_and_changes_what_it_logs() {
     assert!(remote(&["channel", name]).stdout.contains("bulk  on"));
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy.timeline").display().to_string();
-    assert_eq!(remote(&["save", name, &copy]).code, Some(0));
+    let ran = remote(&["save", name, &copy]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(succeed(&["dump", &copy]).stdout.contains("n(4)"));
     let times = [
         "--level",
