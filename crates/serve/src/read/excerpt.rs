@@ -18,7 +18,8 @@ pub struct ExcerptQuery {
     pub with_edges: bool,
 }
 
-/// Writes the events of a log that are wanted. If all are, or if the log is damaged, that is all
+/// Writes the events of a log that are wanted, and perhaps others: whoever reads them chooses once
+/// more. If all are, or if the log is damaged, that is all
 /// bytes of its files, one behind the other, with what is damaged in them.
 ///
 /// # Errors
@@ -39,10 +40,10 @@ pub fn excerpt(version: &Version, wanted: &ExcerptQuery, out: &mut impl Write) -
         let texts = wanted.query.texts.iter();
         let pages = texts.map(|text| index.candidates(text, Order::OldestFirst, None).selection);
         let mut select = SearchSelect::of(pages.collect::<Vec<_>>()).and(filter);
-        return archive.copy_where(out, &mut select).map(drop);
+        return archive.copy_around(out, &mut select);
     }
     let mut select = EdgesToo { filter, edges };
-    archive.copy_where(out, &mut select).map(drop)
+    archive.copy_around(out, &mut select)
 }
 
 /// The definitions of begins and ends.

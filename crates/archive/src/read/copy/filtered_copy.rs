@@ -11,24 +11,19 @@ use std::ops::Range;
 use std::path::Path;
 
 use timeline::internal::files::{Replacement, open_to_read};
-use timeline::{Event, EventId, ThreadRef};
 
 use crate::error::{Error, Result};
-use crate::format::event::{RawDefinition, RawEvent, RawThread};
 use crate::format::record::{self, Block, LossRecord, Record, reaches};
 use crate::read::choice::select::{Places, Select};
 use crate::read::choice::unit_choice::UnitChoice;
+use crate::read::copy::copied_event::CopiedEvent;
 use crate::read::copy::marks;
 use crate::read::copy::repair::ByteCounter;
-use crate::read::loss::gaps::Gap;
+use crate::read::copy::wanted_share::WantedShare;
 use crate::read::open::archive::Archive;
 use crate::read::open::decode::Decoder;
 use crate::read::order::follow::is_recorded;
-use crate::read::texts::names::Names;
-use crate::read::units::form::{DecodedEvent, EventRank, RingOrigin};
-use crate::read::units::ordered::OrderedEvent;
 use crate::read::units::unit::Unit;
-use crate::read::units::unpack::IndexedEvent;
 use crate::write::writer::{Form, Writer};
 
 /// How much of an archive was written.
@@ -42,81 +37,6 @@ pub struct FilteredTotals {
     pub lost: u64,
     /// The bytes that were written.
     pub bytes: u64,
-}
-
-/// An event in two forms: to be chosen, and to be written.
-struct CopiedEvent {
-    ordered: OrderedEvent,
-    raw: RawEvent,
-}
-
-impl DecodedEvent for CopiedEvent {
-    type Definition = (<OrderedEvent as DecodedEvent>::Definition, RawDefinition);
-    type Thread = (<OrderedEvent as DecodedEvent>::Thread, RawThread);
-
-    fn definition(names: &Names, magic: u64, raw: &RawDefinition) -> Self::Definition {
-        (OrderedEvent::definition(names, magic, raw), raw.clone())
-    }
-
-    fn thread(names: &Names, magic: u64, raw: &RawThread) -> Self::Thread {
-        (OrderedEvent::thread(names, magic, raw), raw.clone())
-    }
-
-    fn make(
-        ring: &RingOrigin,
-        definition: &Self::Definition,
-        thread: &Self::Thread,
-        event: &mut IndexedEvent,
-    ) -> CopiedEvent {
-        let raw = RawEvent {
-            definition: definition.1.clone(),
-            thread: thread.1.clone(),
-            ticks: event.ticks,
-            unix_nanos: event.unix_nanos,
-            core: event.core,
-            lane: event.lane,
-            number: event.number,
-            args: event.args.clone(),
-            payload: event.payload.clone(),
-            backtrace: event.backtrace.clone(),
-            next: event.next,
-            missed: 0,
-        };
-        let ordered = OrderedEvent::make(ring, &definition.0, &thread.0, event);
-        CopiedEvent { ordered, raw }
-    }
-
-    fn moment(&self) -> EventRank {
-        self.ordered.moment()
-    }
-
-    fn meaning(definition: &Self::Definition) -> (EventId, bool) {
-        OrderedEvent::meaning(&definition.0)
-    }
-
-    fn logger(thread: &Self::Thread) -> (ThreadRef, u32) {
-        OrderedEvent::logger(&thread.0)
-    }
-
-    fn event(&self) -> Option<&Event> {
-        self.ordered.event()
-    }
-
-    fn miss(&mut self, gap: &Gap) {
-        self.ordered.miss(gap);
-    }
-
-    fn take(&mut self) -> CopiedEvent {
-        CopiedEvent {
-            ordered: self.ordered.take(),
-            raw: std::mem::take(&mut self.raw),
-        }
-    }
-
-    fn heap(&self) -> usize {
-        let words = self.raw.args.capacity() + self.raw.backtrace.capacity();
-        self.ordered.heap() + size_of::<u64>() * words + self.raw.payload.capacity()
-    }
 }
 
 impl Archive {
@@ -148,10 +68,31 @@ impl Archive {
         out: impl Write,
         select: &mut dyn Select,
     ) -> io::Result<FilteredTotals> {
+        self.copy_by(out, select, None)
+    }
+
+    /// Writes the events that `select` wants, and perhaps others, for somebody who chooses once
+    /// more: units of which much is wanted as they are, and if that is so of the first ones, the
+    /// rest of those that may have any.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn copy_around(&self, out: impl Write, select: &mut dyn Select) -> io::Result<()> {
+        self.copy_by(out, select, Some(WantedShare::default()))
+            .map(drop)
+    }
+
+    fn copy_by(
+        &self,
+        out: impl Write,
+        select: &mut dyn Select,
+        share: Option<WantedShare>,
+    ) -> io::Result<FilteredTotals> {
         let mut copy = FilteredCopy {
             archive: self,
             decoder: self.decoder(),
             select,
+            share,
             out: ByteCounter::new(out),
             totals: FilteredTotals::default(),
             untold: (0, BTreeMap::new()),
@@ -171,6 +112,8 @@ struct FilteredCopy<'a, W> {
     archive: &'a Archive,
     decoder: Decoder<'a, CopiedEvent>,
     select: &'a mut dyn Select,
+    /// Whether more may be written than is wanted, and how much was wanted so far.
+    share: Option<WantedShare>,
     out: ByteCounter<W>,
     totals: FilteredTotals,
     /// The magic of blocks that were left out as a whole, and their entries of each lane, which are
@@ -200,7 +143,14 @@ impl<W: Write> FilteredCopy<'_, W> {
                 self.tell()?;
                 untold = frames.start;
             }
-            if lost == 0 && found == unit.count {
+            let is_enough = match &mut self.share {
+                Some(share) => {
+                    share.note(unit.count, found);
+                    found > 0 && WantedShare::is_much(unit.count, found)
+                }
+                None => found == unit.count,
+            };
+            if lost == 0 && is_enough {
                 self.archive.bytes().copy(frames, &mut self.out)?;
                 continue;
             }
@@ -235,6 +185,10 @@ impl<W: Write> FilteredCopy<'_, W> {
         self.wanted.clear();
         if unit.block {
             if !self.select.wants_unit(&info) {
+                return 0;
+            }
+            if self.share.as_ref().is_some_and(WantedShare::is_large) {
+                self.wanted.resize(unit.count as usize, true);
                 return 0;
             }
             let mut choice = UnitChoice::new(info, unit.gap).by(Some(&mut *self.select));
@@ -377,7 +331,7 @@ impl<W: Write> FilteredCopy<'_, W> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use timeline::Order;
+    use timeline::{Event, Order};
 
     use super::*;
     use crate::read::choice::columns::BlockColumns;
