@@ -25,7 +25,7 @@ struct Host {
 
 impl Host {
     fn archive(&self, folder: &Path) -> String {
-        let (mut file, magic) = (Vec::new(), self.name.bytes().map(u64::from).sum());
+        let (mut file, magic) = (Vec::new(), magic_of(self.name));
         let mut writer = Writer::new(&mut file, magic, Form::Blocks);
         writer.preamble(&Preamble {
             magic: Some(magic),
@@ -67,6 +67,10 @@ impl Host {
         fs::write(&path, file).unwrap();
         path.display().to_string()
     }
+}
+
+fn magic_of(host: &str) -> u64 {
+    host.bytes().map(u64::from).sum()
 }
 
 /// Two hosts that take turns, of which one is an hour ahead, and the other 50 ms behind.
@@ -125,8 +129,8 @@ fn events_of_hosts_whose_clocks_were_compared_are_in_the_order_of_the_store() {
     }
     let [db1, db2] = [&paths[0], &paths[1]];
     for sentence in [
-        format!("{db1}: the clock there was 1 h ahead of that of store1 (± 80 µs)"),
-        format!("{db2}: the clock there was 50 ms behind that of store1 (± 80 µs)"),
+        format!("{db1}: the clock there was 1 h ahead of that of store1 (±80 µs)"),
+        format!("{db2}: the clock there was 50 ms behind that of store1 (±80 µs)"),
     ] {
         let sentence = sentence + "; times are those of store1";
         assert!(shown.stderr.contains(&sentence), "{}", shown.stderr);
@@ -287,7 +291,7 @@ fn info_says_how_the_clock_compares() {
     let paths = archives(&folder, &turns(80_000));
     let text = succeed(&["info", &paths[0]]).stdout;
     assert!(
-        text.contains("compared") && text.contains("1 h ahead of that of store1 (± 80 µs)"),
+        text.contains("compared") && text.contains("1 h ahead of that of store1 (±80 µs)"),
         "{text}"
     );
     let object = &succeed(&["info", "--json", &paths[0]]).json()[0];
@@ -407,4 +411,28 @@ fn what_is_counted_is_counted_by_the_clock_of_the_store() {
     // Ten events in 90 ms.
     let rate = all[0]["per_second"].as_f64().unwrap();
     assert!((rate - 10.0 / 0.09).abs() < 1.0, "{all:?}");
+}
+
+#[test]
+fn a_clock_that_was_set_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let [db1, db2] = turns(80_000);
+    let path = db1.archive(folder.path());
+    let mut file = fs::read(&path).unwrap();
+    let mut writer = Writer::new(&mut file, magic_of("db1"), Form::Blocks);
+    let own = NOW + 3_600_000 * MILLISECOND + 10_000 * MILLISECOND;
+    writer.clock(&ClockComparison {
+        magic: Some(magic_of("db1")),
+        ticks: Some(10_000_001),
+        unix_nanos: Some(own),
+        reference_nanos: Some(NOW - 50_000 * MILLISECOND),
+        error: Some(80_000),
+        boot_id: Some("boot of store1".into()),
+        host: Some("store1".into()),
+    });
+    writer.flush().unwrap();
+    fs::write(&path, file).unwrap();
+    let shown = dump(&[path, db2.archive(folder.path())], &["--json"]);
+    let told = "one of the two clocks was set by 1 min meanwhile";
+    assert_eq!(shown.stderr.matches(told).count(), 1, "{}", shown.stderr);
 }

@@ -49,25 +49,36 @@ pub fn tell(alignment: &ClockAlignment, logs: &[Log]) {
                 "{path}: the clock there was {}; times are those of {reference}",
                 difference(offset, error, reference)
             ));
+            if let Some(jump) = log.clock_jump() {
+                let jump = human(jump, false);
+                output::say(format_args!(
+                    "{path}: one of the two clocks was set by {jump} meanwhile; what was logged \
+                     before that and behind it is not in order if it was that of {reference}"
+                ));
+            }
         }
     }
-    for log in &alignment.unknown {
-        let path = logs[*log].path().display();
+    for log in alignment.unknown.iter().map(|log| &logs[*log]) {
+        let path = log.path().display();
+        let why = match log.ring() {
+            Some(_) => "a timeline is shown by the clock of its host",
+            None => "nobody has compared the clock there with the others",
+        };
         output::say(format_args!(
-            "{path}: nobody has compared the clock there with the others, so the order of its \
-             events among theirs is not known; a store compares them (record --to)"
+            "{path}: {why}, so the order of its events among theirs is not known; what all hosts \
+             send to one store has an order (record --to)"
         ));
     }
 }
 
-/// What is added to a clock's time for that of another one: `3.2 ms behind that of db1 (± 80 µs)`.
+/// What is added to a clock's time for that of another one: `3.2 ms behind that of db1 (±80 µs)`.
 fn difference(offset: i64, error: u64, host: &str) -> String {
     let side = match offset < 0 {
         true => "ahead of",
         false => "behind",
     };
     let (offset, error) = (human(offset.unsigned_abs(), false), human(error, true));
-    format!("{offset} {side} that of {host} (± {error})")
+    format!("{offset} {side} that of {host} (±{error})")
 }
 
 /// By how much the time of an event may be wrong: `±80 µs`. With a `~` if an event before it may

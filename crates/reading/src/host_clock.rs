@@ -6,8 +6,9 @@
 //! comparison, up to all by which the difference of the clocks has moved. Before the first
 //! comparison and behind the last one, each clock may run wrong by what Linux steers at most.
 
-use elsa::sync::FrozenVec;
 use std::sync::Arc;
+
+use elsa::sync::FrozenVec;
 use timeline::{ClockStep, Event};
 use timeline_archive::ClockComparison;
 use timeline_search::Query;
@@ -17,8 +18,7 @@ use timeline_search::Query;
 const BEYOND: u64 = 1_000;
 /// How much they may diverge and come back between two comparisons, from the nearer one.
 const BETWEEN: u64 = 10;
-/// How closely the times of a ring follow the clock of its machine, in nanoseconds
-/// (docs/format.md).
+/// How closely the times of a ring follow the clock of its machine, in ns: docs/format.md.
 pub const RING: u64 = 20_000;
 /// The newest steps of a clock that are looked at.
 const MOST_STEPS: usize = 256;
@@ -148,6 +148,21 @@ impl HostClock {
         self.points.push(point);
     }
 
+    /// By how much the two clocks moved between two comparisons at most, if that is more than they
+    /// can drift and the comparisons can be wrong: one of them was set.
+    fn jump(&self) -> Option<u64> {
+        let jumps = self.points.windows(2).filter_map(|pair| {
+            let (first, last) = (&pair[0], &pair[1]);
+            let moved = (last.offset() - first.offset()).unsigned_abs();
+            let drift = millionths((last.unix - first.unix).unsigned_abs(), BEYOND);
+            let errors = first.error.saturating_add(last.error);
+            (moved > errors.saturating_add(drift).into()).then_some(moved)
+        });
+        jumps
+            .max()
+            .map(|moved| u64::try_from(moved).unwrap_or(u64::MAX))
+    }
+
     /// The time of the reference at these ticks (0 if they are not known) and at this even time of
     /// the clock, and by how much that may be wrong in either direction.
     fn reference_time(&self, ticks: u64, unix: i128, steps: &ClockSteps) -> (i128, u64) {
@@ -214,6 +229,11 @@ impl LogClock {
         Some((i64::try_from(last.offset()).ok()?, last.error))
     }
 
+    /// By how much one of the clocks was set meanwhile, as far as that can be seen.
+    pub fn jump(&self) -> Option<u64> {
+        self.host.jump()
+    }
+
     /// The time of the reference at these ticks (0 if they are not known) and this time of the log,
     /// and by how much that may be wrong in either direction. All in nanoseconds.
     fn reference_time(&self, ticks: u64, unix: u64) -> (u64, u64) {
@@ -226,8 +246,7 @@ impl LogClock {
         }
     }
 
-    /// Gives an event the time of the reference. Returns by how much that may be wrong; `None` if
-    /// the event has no time.
+    /// Gives an event the time of the reference. Returns its error; `None` if it has no time.
     pub fn correct(&self, event: &mut Event) -> Option<u64> {
         let (time, error) = self.reference_time(event.ticks, event.time?.get());
         event.time = time.try_into().ok();

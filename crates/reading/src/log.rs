@@ -236,6 +236,12 @@ impl Log {
         self.host_clock()?.last()
     }
 
+    /// By how many nanoseconds its clock or that of the reference was set between two comparisons,
+    /// if the ring does not know of it.
+    pub fn clock_jump(&self) -> Option<u64> {
+        self.host_clock()?.jump()
+    }
+
     /// A query of which the times are those of the reference, for events as the log has them.
     /// `None` if it is the same.
     pub fn own_query<'a>(&'a self, query: &'a Query) -> Option<&'a Query> {

@@ -60,8 +60,8 @@ use crate::verb::Verb;
 ///
 /// Of archives of several machines, times are those of the store to which they were sent, as far as
 /// it has compared the clocks. By how much a time may be wrong stands in the column error, after a
-/// ~ if an event of another machine further up may belong further down. --json adds time_error_ns
-/// (null if nobody has compared the clocks) and may_be_earlier.
+/// ~ if an event of another machine in a line above may belong below; a ? says that nobody has
+/// compared the clocks. --json adds time_error_ns (null for ?) and may_be_earlier.
 #[derive(clap::Args)]
 #[command(override_usage = "timeline dump [OPTIONS] [PATH]...")]
 pub struct Args {
