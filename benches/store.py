@@ -6,7 +6,7 @@ and to a store with it. How many events a second all of them record together, an
 store take for an event; median and quartiles over the repeats. Then how much memory a store takes for a thousand
 connections over which nothing comes, and a recorder while its store is away; how long a search of a trace takes from
 afar, beside one of its files; how long it takes until a program logs after an agent was asked for it; and how long
-logging takes while a worker in the program sends to a store."""
+logging takes while a worker in the program sends to a store, or a recorder writes to a file."""
 
 import argparse
 import contextlib
@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from harness.figures import ratio, spread
+from harness.figures import spread
 from harness.programs import Failed, Programs, run, say
 
 SENDERS = 8
@@ -317,18 +317,29 @@ def show_controlling(figures):
 
 
 def working(programs, quick):
-    """An event with four integers, beside reading the clock, alone and while a worker sends."""
-    events, repeats = (10_000, 2) if quick else (2_000_000, 9)
-    say(f"a program logs {repeats} x {events:,} events, alone and while a worker of it sends them")
+    """An event with four integers, beside reading the clock: alone, while a worker of the program sends to a store, and
+    while a recorder, which is another process, writes to a file. By the time of the thread that logs: the worker has
+    processor time of its own."""
+    events, repeats = (10_000, 2) if quick else (2_000_000, 15)
+    say(f"a program logs {repeats} x {events:,} events, alone and while somebody reads them")
+    environment = programs.environment() | {"BENCH_WARM_UP": "1" if quick else str(1 << 20)}
     rows = []
-    for way in ["alone", "beside a worker"]:
-        with Store(programs) as store:
-            more = ["--to", store.address] if way != "alone" else []
+    for way in ["alone", "beside a worker", "beside a recorder"]:
+        with Store(programs) as store, tempfile.TemporaryDirectory(dir=programs.outdir) as folder:
+            more = ["--to", store.address] if way == "beside a worker" else []
+            recorder = None
+            if way == "beside a recorder":
+                recorder = subprocess.Popen([programs.command, "record", programs.name, "-o",
+                                             f"{folder}/beside.tla"], stdin=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL)
             said = run([programs.rust, "--mode", "loop", "--variant", "enabled4", "--events", str(events), "--repeats",
-                        str(repeats), *more], "bench-log", env=programs.environment())
+                        str(repeats), *more], "bench-log", env=environment)
+            if recorder:
+                recorder.terminate()
+                recorder.wait()
         programs.remove()
-        ratios = [ratio(json.loads(line)) for line in said.splitlines()]
-        rows.append({"way": way, "ratio": spread(ratios)})
+        runs = [json.loads(line) for line in said.splitlines()]
+        rows.append({"way": way, "ratio": spread([one["event_ns"] / one["clock_ns"] for one in runs])})
     return rows
 
 

@@ -43,7 +43,7 @@ fn recorders_and_a_store_are_measured() {
     }
     assert_spread(&found["controlling"], "seconds");
     let working = found["working"].as_array().unwrap();
-    assert_eq!(working.len(), 2);
+    assert_eq!(working.len(), 3);
     for row in working {
         assert_spread(row, "ratio");
     }
@@ -54,6 +54,7 @@ fn recorders_and_a_store_are_measured() {
         "one event ",
         "from a request to an agent",
         "beside a worker ",
+        "beside a recorder ",
     ] {
         let is_there = tables.lines().any(|line| line.starts_with(row));
         assert!(is_there, "{row}: {tables}");
